@@ -232,8 +232,8 @@ def _training_notes(structure: order.Structure) -> list[str]:
         ]
     return [
         f"The model was trained on all {samples} of your text, also on those that contradict each "
-        "other, with the next tokens that “Check” shows; a token without a next token adds nothing "
-        "to a prediction.",
+        "other. Training used the next tokens that “Check” shows; a token without a next token "
+        "adds nothing to a prediction.",
         "Assumption 1 fails for your text. Theorems 1, 2, and 3 of the paper presume it, so they "
         "do not apply: no theorem of the paper says where this attention converges.",
     ]

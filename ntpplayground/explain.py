@@ -68,7 +68,7 @@ def in_words(order: PartialOrder, found: Comparison) -> list[str]:
         f"What the closed form claims. Under {show(order.query)} there are k = {k} optimal and "
         f"m = {m} non-optimal tokens. Each optimal token ({listed(order.optimal)}) scores "
         f"m/(k+m) = {upper}, each non-optimal one ({listed(order.nonoptimal)}) "
-        f"−k/(k+m) = {_signed(lower)}. Its squared norm is {claimed}."
+        f"−k/(k+m) = {_signed(lower)}. For these scores, the squared norm is {claimed}."
     )
     if found.hall is None:
         return [
@@ -104,12 +104,14 @@ def _reason(order: PartialOrder, found: Comparison, hall: Hall) -> list[str]:
         f"optimal tokens, N(S) being what lies below S. Take S = {{{_members(hall.tokens)}}}. "
         f"Below {'it' if one else 'them'} lies only N(S) = {{{_members(hall.below)}}}, so "
         f"k |N(S)| = {k}·{n} = {k * n}, which is less than m |S| = {m}·{s} = {m * s}.",
-        f"In other words. A solution of smallest norm has a weight on every pair: a score is the "
-        f"sum of the weights below it, and the depth of a token that of the weights above it. With "
-        f"the scores of the closed form, {listed(hall.tokens)} would have to hand down "
-        f"{hall.push}{'' if one else ' together'}, while {listed(hall.below)} can take only "
-        f"{hall.take}{'' if n == 1 else ' together'}. No such weights exist. The exact solution "
-        f"splits the tokens into {len(found.exact.blocks)} blocks, each with a height of its own.",
+        f"In other words. A solution of smallest norm has a non-negative weight on every pair. The "
+        f"score of an optimal token is the sum of the weights of its pairs, and the score of a "
+        f"non-optimal token is minus the sum of the weights of its pairs. With the scores of the "
+        f"closed form, the weights of all pairs of {listed(hall.tokens)} would sum to {hall.push}. "
+        f"All of these are also pairs of {listed(hall.below)}. But the weights of all pairs of "
+        f"{listed(hall.below)} would sum to only {hall.take}. No such weights exist. The exact "
+        f"solution splits the tokens into {len(found.exact.blocks)} blocks, each with scores of "
+        f"its own.",
     ]
 
 

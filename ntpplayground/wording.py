@@ -42,8 +42,8 @@ SAID = {
 WHOLE = (
     (
         re.compile(r"^ntpcore check .* --repair measures how far$"),
-        "The text is too long to measure how far it is from Assumption 1; “Make it realizable” "
-        "does.",
+        "The text is too long for “Check” to measure how far it is from Assumption 1; “Make it "
+        "realizable” measures this.",
     ),
     (
         re.compile(r"^.*--json would give every token a role .*$"),

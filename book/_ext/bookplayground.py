@@ -60,8 +60,8 @@ dir="auto" aria-describedby="pg-hint pg-size"></textarea>
 <textarea id="pg-map" rows="8" spellcheck="false" autocapitalize="off" autocomplete="off"
 dir="auto" aria-describedby="pg-map-hint"></textarea>
 <p class="pg-hint" id="pg-map-hint">Write <code>the → cat</code> or <code>the -&gt; cat</code>.
-Nothing after the arrow means that the token has no next token. Check fills in the lines that you
-do not change.</p>
+Nothing after the arrow means that the token has no next token. The button <em>Check</em> fills in
+the lines that you do not change.</p>
 <div class="pg-buttons">
 <button type="button" id="pg-infer">Infer the next tokens again</button></div>
 </details>

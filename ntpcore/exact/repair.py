@@ -402,8 +402,8 @@ class Repair:
                 "samples put it below"
             )
         return (
-            f"it puts {names[top]!r} above {names[min(rivals)]!r}, which kept samples put above "
-            f"others under query {names[query]!r}"
+            f"it puts {names[top]!r} above {names[min(rivals)]!r} under query {names[query]!r}, "
+            f"where kept samples put {names[min(rivals)]!r} above others"
         )
 
 

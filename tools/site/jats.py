@@ -191,7 +191,7 @@ def run_mystmd(folder: Path, node: str, program: Path) -> None:
         cwd=folder, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     said = (done.stdout + done.stderr).splitlines()
-    trouble = [line.strip() for line in said if TROUBLE.search(line)]
+    trouble = list(dict.fromkeys(line.strip() for line in said if TROUBLE.search(line)))
     if done.returncode or trouble or not (folder / NAME).is_file():
         raise EditionError("mystmd says:\n  " + "\n  ".join(trouble or said[-5:]))
 

@@ -155,7 +155,7 @@ def write_summary(saved: storage.Saved, path: str, write: Write) -> None:
     write(f"  stage 2: {saved.trajectory.state.step} steps of {eta:.4g}", "plain")
     if len(rows.step):
         write(f"    loss                          {rows.loss[-1]:.6g} nats", "plain")
-        write(f"    loss above its floor          {power(rows.log_excess[-1])} nats", "plain")
+        write(f"    loss minus its infimum        {power(rows.log_excess[-1])} nats", "plain")
         write(f"    norm of W_kq                  {rows.norm[-1]:.6g}", "plain")
         write(f"    1 - cos to the exact W_kq*    {rows.one_minus_cos[-1]:.3g}", "plain")
         write(f"    least optimal attention       {rows.least_attention[-1]:.6g}", "plain")

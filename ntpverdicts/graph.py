@@ -62,7 +62,11 @@ def short_name(row: Row) -> str:
         words = label.removeprefix("ours-").replace("-", " ")
         return f"{SLUG.sub(lambda slug: f'{SLUGS[slug[1]]} {slug[2]}', words)} (ours)"
     if place == "app" and first.startswith(PLACES) and rest:
-        where = first.replace("Section", "Sec.").replace("Appendix", "App.")
+        where = (
+            first.replace("Sections", "Secs.")
+            .replace("Section", "Sec.")
+            .replace("Appendix", "App.")
+        )
         return f"{rest} ({where})"
     sign = ": " if rest and paper != "ours" else " "
     name = f"{first}{sign}{rest}".strip()

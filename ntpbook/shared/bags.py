@@ -48,5 +48,5 @@ def counts_are_diagonal(one_hot: bool = True) -> Iterator[Shown]:
     cases = list(product(range(3), repeat=3))
     places = [dict(zip((token, entry, other), case, strict=True)) for case in cases]
     differing = sum((both - diagonal).subs(place).doit() != 0 for place in places)
-    name = rf"cases of {len(cases)} in which $x_l x_k$ and $\delta_{{lk}} x_l$ differ"
+    name = rf"number of the {len(cases)} cases in which $x_l x_k$ and $\delta_{{lk}} x_l$ differ"
     yield relation(name, differing, "=", 0, differing)

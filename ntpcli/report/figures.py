@@ -123,7 +123,7 @@ def _different(labels: Sequence[str]) -> list[str]:
 
 
 def draw_loss(study: Study) -> Page | None:
-    """The loss above its floor."""
+    """The loss minus its infimum."""
     if study.run is None:
         return NOTHING
     rows = study.run.second.rows

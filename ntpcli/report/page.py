@@ -32,7 +32,7 @@ ALT = {
     "the next section names the same tokens.",
     "draw_matrix": "The max-margin matrix with its exact entries, rows being tokens and columns "
     "queries. The table below lists them.",
-    "draw_loss": "The loss above its floor against the steps of stage 2. The table below has its "
+    "draw_loss": "The loss minus its infimum against the steps of stage 2. The table below has its "
     "last value.",
     "draw_direction": "One minus the cosine against the steps, with the bounds of Theorem 1, on "
     "logarithmic axes. The table below has its last value.",

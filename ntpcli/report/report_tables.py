@@ -286,12 +286,12 @@ def training_table(given: Study) -> Table | Note:
     lines = [
         ("steps of stage 1, of size", f"{c.steps1}, {c.eta0:.4g}"),
         ("steps of stage 2, of size", f"{given.steps}, {c.eta:.4g}"),
-        ("Theorem 1, as stated, says something from step", training_report.power(start)),
+        ("Theorem 1, as stated, is informative from step", training_report.power(start)),
     ]
     if len(rows.step):
         lines[2:2] = [
             ("loss", f"{rows.loss[-1]:.6g} nats"),
-            ("loss above its floor", f"{training_report.power(rows.log_excess[-1])} nats"),
+            ("loss minus its infimum", f"{training_report.power(rows.log_excess[-1])} nats"),
             ("norm of W_kq", f"{rows.norm[-1]:.6g}"),
             ("1 - cos to W_kq*", f"{rows.one_minus_cos[-1]:.3g}"),
             ("least attention on optimal tokens", f"{rows.least_attention[-1]:.6g}"),

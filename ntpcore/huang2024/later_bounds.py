@@ -125,14 +125,14 @@ def sentences(
         gap: A.
     """
     if not problem.frequent:
-        return ["Theorem B does not speak of these data: Assumption 3 fails"]
+        return ["Theorem B does not apply to these data: Assumption 3 fails"]
     if not step:
         return []
     S, eta = problem.norm**2, constants.eta
     k = direction.K(*compared(problem))
     ours, trivial = direction.one_minus_cos(S, k, eta, step), direction.one_minus_cos_trivial(S)
     told = (
-        f"Theorem B: 1 - cos is at most {ours:.3g} at this step, by the norms alone {trivial:.3g}"
+        f"Theorem B: 1 - cos is at most {ours:.3g} at this step; the norms alone give {trivial:.3g}"
     )
     found = band(problem, weights, step, eta, gap)
     if found is None:

@@ -14,10 +14,9 @@ from ntpbook.ours.any_data.training import Samples, TrainedSamples
 from ntpbook.shared.levels import within
 from ntpcore.exact import any_order
 from ntpverdicts.compare import Said, at_least, at_most, count, equal, holds, least, left_out, most
-from ntpverdicts.vocabulary import Variant, by_hand, check, executed, uses
+from ntpverdicts.vocabulary import SHARPER, Variant, by_hand, check, executed, uses
 
 ROUNDING = 1e-9
-SHARPER = "1.1 times sharper"
 EARLY = 20  # steps in which the dense run and the system agree to rounding
 SLOPES = (0.9, 1.1)  # of the margin in ln t, from step 1200 to 3000
 

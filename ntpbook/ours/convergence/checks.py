@@ -16,13 +16,11 @@ from ntpbook.shared.origins import SIXTY_DIGITS
 from ntpcore.huang2024 import direction
 from ntpverdicts import compare
 from ntpverdicts.compare import Said, least, left_out, most
-from ntpverdicts.vocabulary import Variant, by_hand, check, cited, executed, uses
+from ntpverdicts.vocabulary import SHARPER, Variant, by_hand, check, cited, executed, uses
 
 ROUNDING = 1e-50  # equalities at sixty digits
 NO_RARITY = r"$K$ without $\log(1/\pi_{\min})$."
 NO_LENGTHS = "$K$ without the lengths of sentences."
-
-SHARPER = "1.1 times sharper"
 
 
 # The gradient as a sum of pairs

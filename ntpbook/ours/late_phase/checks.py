@@ -29,10 +29,9 @@ from ntpbook.shared.origins import ENCLOSURE, SIXTY_DIGITS
 from ntpverdicts import compare
 from ntpverdicts.claims import Shown
 from ntpverdicts.compare import Said, count, least, most, result
-from ntpverdicts.vocabulary import Variant, by_hand, check, enclosed, executed, uses
+from ntpverdicts.vocabulary import SHARPER, Variant, by_hand, check, enclosed, executed, uses
 
 ROUNDING = 1e-50  # of sixty digits
-SHARPER = "1.1 times sharper"
 
 # Lemma H
 

@@ -83,6 +83,6 @@ def test_sentences_name_both_bounds_and_say_where_theory_is_silent():
     K = math.log(2 * L**2 * (L - 1) ** 3) - run.constants.log_pi_min
     tan = 2 * S / 1000 * (1 + math.sqrt(2) * K / 0.025)
     assert f"at most {1 - 1 / math.sqrt(1 + tan):.3g} at this step" in told[0]
-    assert f"by the norms alone {1 - 1 / math.sqrt(2 * S):.3g}" in told[0]
+    assert f"the norms alone give {1 - 1 / math.sqrt(2 * S):.3g}" in told[0]
     assert "from step 1000 on" in told[1]
     assert later_bounds.sentences(run.problem, run.constants, 0 * state.weights, 0, 1.0) == []

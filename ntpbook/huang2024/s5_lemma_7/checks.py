@@ -198,7 +198,7 @@ def just_before() -> list[Run]:
     },
     readings={
         r"the constant of $\alpha_t$ is 8": Variant({"factor": 8.0}, instances=lambda: [rarest(8)]),
-        r"the constant of $\alpha_t$ is 1000; the proof on the page covers any constant": Variant(
+        r"the constant of $\alpha_t$ is 1000; the page of Lemma 7 refutes all constants": Variant(
             {"factor": 1000.0}, instances=lambda: [rarest(1000)]
         ),
     },
@@ -217,7 +217,11 @@ def check_huang2024_lem_7(
         yield from facts(rare.two_tokens())
         with ctx.workdps(30):
             needed, allowed = ends.lower(one.needed_alpha()), hidden_alpha(one, factor)
-        yield at_least(allowed, needed, r"by the lemma on rare sentences, $\alpha_t$")
+        yield at_least(
+            allowed,
+            needed,
+            r"the stated $\alpha_t$ against the one needed by the lemma on rare sentences",
+        )
         return
     if not one.problem.prefix_closed:
         yield left_out("the data are not prefix-closed")

@@ -572,8 +572,8 @@ def value_of_a_level(exchanged: bool = False) -> Iterator[Shown]:
     "ours-block-form",
     over="partial orders",
     instances=all_orders,
-    says="For all {tried} orders, from data or not, the certified solution of (15) has the block "
-    "form of the theorem, with up to {blocks} blocks.",
+    says="For all {tried} orders, from data or not, the solution of the max-margin problem (15), "
+    "certified by multipliers, has the block form of the theorem, with up to {blocks} blocks.",
     proof=(
         by_hand(
             "the solution is orthogonal to all vectors that are constant on tight pairs",
@@ -635,9 +635,9 @@ def check_ours_block_form(
     "huang2024-prop-2-corrected",
     over="partial orders",
     instances=all_orders,
-    says="The closed form is the solution of (15) for {right} of {tried} orders. These are "
-    r"exactly the orders in which every set $S$ of optimal tokens satisfies $k\,|N(S)| \ge "
-    r"m\,|S|$, where $N(S)$ is the set of tokens below some token of $S$.",
+    says="The closed form solves the max-margin problem (15) for {right} of {tried} orders. "
+    r"These are exactly the orders in which every set $S$ of optimal tokens satisfies "
+    r"$k\,|N(S)| \ge m\,|S|$, where $N(S)$ is the set of tokens below some token of $S$.",
     proof=(
         uses("huang2024-eq-15", "the column of a query is the solution of (15)"),
         by_hand(r"$(k + m) \langle w, d\rangle$ is $m$ times the sum of $d$ over the optimal "

@@ -254,12 +254,12 @@ _COMPLETE = uses(
     "ours-complete-order", "for a complete order the solution of (15) is the closed form"
 )
 _SAYS = (
-    "The closed form of Proposition 2 is the certified solution of (15) for all {tried} partial "
-    "orders."
+    "For each of the {tried} partial orders, multipliers certify that the closed form of "
+    "Proposition 2 solves the max-margin problem (15)."
 )
 _FAILS = (
-    "The closed form of Proposition 2 is not the certified solution of (15) for {failed} of "
-    "{tried} partial orders."
+    "For {failed} of {tried} partial orders, the closed form of Proposition 2 does not solve the "
+    "max-margin problem (15)."
 )
 _ANYWAY = {"presumed": False}
 _READINGS = {

@@ -833,8 +833,9 @@ def gaps_apart(square: bool = False) -> Iterator[Shown]:
     ),
     says=r"Under (7) with equal correlations $f_n^\top f_{n'} = \rho$, each row $w_n$ grows "
     r"along $\zeta_n$ as Remark 1 claims.",
-    fails=r"For classes with equal correlations $\rho$, ball arithmetic shows that under (7) "
-    r"row $w_n$ of $F^\top Y$ does not grow along $\zeta_n$, and that none of its logit gaps "
+    fails=r"For classes with equal correlations $\rho$, ball arithmetic shows that under the true "
+    r"gradient (7) the logits of class $n$, row $w_n$ of $F^\top Y$, do not grow along $\zeta_n "
+    r"\propto e_n - \frac1M\mathbf 1$, and that none of its logit gaps "
     "grows as (43) claims.",
     readings={
         "Equation (43), with the mean of (7) over all classes instead of single samples.": {
@@ -1015,7 +1016,8 @@ def vocabularies() -> Iterator[Vocabulary]:
     "tian2023-lem-6",
     over="vocabulary sizes",
     instances=vocabularies,
-    says=r"Along (44) the left side of (45) has the derivative $M\eta_Y$ in $t$, for symbolic "
+    says=r"Along solutions of the differential equation (44) for $h$, the left side of the "
+    r"implicit equation (45) has the derivative $M\eta_Y$ in $t$, for symbolic "
     r"$M$, $\eta_Y$, and $h$. Numerical solutions of (44) for {tried} vocabulary sizes "
     "satisfy (45) at {compared} times.",
     tolerance=1e-9,  # the integrator keeps twelve digits per step
@@ -1056,8 +1058,9 @@ def all_vocabularies() -> Iterator[Vocabulary]:
     "ours-lambert",
     over="vocabulary sizes",
     instances=all_vocabularies,
-    says="With $we^w = e^c/(M - 1)$, equation (45) holds at $Mh = c - w$, for symbolic $M$, "
-    r"$\tau = \eta_Y t$, and $w$. In {compared} comparisons, the closed form, computed to "
+    says=r"With $\tau = \eta_Y t$, $c = (M\tau + 1)/(M - 1)$, and $we^w = e^c/(M - 1)$, the "
+    r"implicit equation (45) for $h$ holds at $Mh = c - w$, for symbolic $M$, $\tau$, and $w$. "
+    r"In {compared} comparisons, the closed form, computed to "
     "forty digits, satisfies (45) and agrees with the height that the library computes.",
     tolerance=2e-14,  # the library's 16 digits; forty digits leave 1e-20 after cancellation
     proof=(
@@ -1112,7 +1115,8 @@ GROWING_SHIFT = executed(
     over="runs",
     instances=many_heights,
     says="In {tried} runs, {compared} comparisons agree with the inequalities for $h^* - h$ "
-    r"and with the bound $c(s) < 1/2$ on the shift for $\eta_Y s \le \ln M$. The largest "
+    r"and with the bound $c(s) < 1/2$ on the shift $c(s)$ in time, for which $h(s + c(s)) = "
+    r"h^*(s)$, as long as $\eta_Y s \le \ln M$. The largest "
     r"$M(h^* - h)/\eta_Y$ is {gap}, where our bound is 1. The largest $c(s)$ with $\eta_Y s "
     r"\le \ln M$ is {shift}.",
     tolerance=AMPLIFIED,

@@ -159,8 +159,9 @@ def check_tian2023_lem_10(
     "ours-bernstein",
     over=r"triples of $N$, $\mathbb P(n)$, and $\delta$",
     instances=instances.counts,
-    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, the count $N_n$ obeys our "
-    r"bound, which uses the variance of one draw, with exact probability at least $1 - \delta$.",
+    says=r"For {tried} triples of $N$, $\mathbb P(n)$, and $\delta$, we computed exactly the "
+    r"probability that the count $N_n$ obeys our bound, which uses the variance of one draw. This "
+    r"probability is at least $1 - \delta$.",
     tolerance=TAILS,
     proof=(
         *CHERNOFF,

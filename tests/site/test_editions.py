@@ -199,6 +199,15 @@ def test_text_of_the_article_has_no_roles_rules_or_links_out_of_it() -> None:
     )
 
 
+def test_numbers_of_equations_and_tables_are_written_as_jats_has_them() -> None:
+    equation = "$$\nx = 1. \\tag{3}\n$$"
+    assert jats.prose(equation, KNOWN, []) == "$$\nx = 1. \\qquad (3)\n$$"
+    table = "| a |\n|---|\n| 1 |\n"
+    assert jats.prose(f"Before\n\n{table}\nAfter", KNOWN, []) == (
+        f"Before\n\n:::{{table}}\n{table}:::\n\nAfter"
+    )
+
+
 def test_cells_become_code_text_tables_and_figures(tmp_path: Path) -> None:
     shown = {"image": {"alt": "An\nalt"}, "figure": {"name": "fig-a", "caption": "[C](two.md)."}}
     table = "<table><tr><th>a</th></tr><tr><td>1 | 2</td></tr></table><button>More</button>"
@@ -219,7 +228,7 @@ def test_cells_become_code_text_tables_and_figures(tmp_path: Path) -> None:
     assert jats.chapter(notebook, KNOWN, [], tmp_path / "p") == (
         "# T\n\n:::{figure} p/2-0.svg\n:name: fig-a\n:alt: An alt\n\nC.\n:::\n\n"
         "```python\n1 + 1\n```\n\n```text\n2\n```\n\n```text\nsaid\n```\n\n"
-        "| a |\n|---|\n| 1 \\| 2 |\n"
+        ":::{table}\n| a |\n|---|\n| 1 \\| 2 |\n:::\n\n"
     )
     assert (tmp_path / "p" / "2-0.svg").read_text(encoding="utf-8") == "<svg/>"
 
@@ -247,6 +256,8 @@ def test_the_article_of_the_stories_has_every_figure_and_no_dead_link(
     links = [one.get("rid") for one in tree.iter("xref")]
     assert len(links) > 40
     assert set(links) <= places
+    wrapped = [one for wrap in tree.iter("table-wrap") for one in wrap.iter("table")]
+    assert len(list(tree.iter("table"))) == len(wrapped) > 5
     words = "".join(tree.getroot().itertext())
     assert not re.search(r"\{[a-z:-]+\}`|:::", words)
     assert "proved, machine-checked" in words

@@ -34,6 +34,9 @@ NAME = "ntp-companion.xml"
 FIRST = "introduction"
 MYSTMD = "mystmd/dist/myst.cjs"
 RULE = re.compile(r"^---$\n?", re.MULTILINE)  # JATS knows no rules between paragraphs
+# mystmd sets a tag as a table that is wide as the page, which MathML in JATS does not know.
+TAG = re.compile(r"[ ]*\\tag\{([^}]*)\}")
+ROWS = re.compile(r"(?:^\|.*\|[ \t]*(?:\n|\Z))+", re.MULTILINE)
 # mystmd leads links between chapters to pages of a site that an article does not have.
 LINKS = re.compile(
     r'<ext-link ext-link-type="uri" xlink:href="/([\w-]+)">(.*?)</ext-link>', re.DOTALL
@@ -85,7 +88,13 @@ def prose(text: str, known: Known, chapters: Sequence[str]) -> str:
         name = target.removesuffix(".ipynb")
         return f"[{found['text']}]({name}.md)" if name in chapters else found["text"]
 
-    return LINK.sub(link, RULE.sub("", resolve(text, known)))
+    plain = TAG.sub(r" \\qquad (\1)", RULE.sub("", resolve(text, known)))
+    return ROWS.sub(lambda rows: wrapped(rows[0]), LINK.sub(link, plain))
+
+
+def wrapped(rows: str) -> str:
+    """A table in the frame that JATS wants around it."""
+    return f":::{{table}}\n{rows.rstrip()}\n:::\n"
 
 
 def _output(output: Mapping[str, Any], told: Mapping[str, str], file: Path) -> Iterator[str]:
@@ -116,7 +125,7 @@ def _tables(html: str) -> Iterator[str]:
             for row in table.find_all("tr")
         ]
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        yield "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+        yield wrapped("\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]))
 
 
 def settings(told: About, chapters: Sequence[str]) -> dict[str, Any]:

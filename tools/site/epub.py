@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shutil
 import sys
 import uuid
 import zipfile
@@ -19,14 +18,13 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from tools.site.editions import START, STILL, About, EditionError, about, link_edition, stories
+from tools.site.editions import START, STILL, About, EditionError, about, stories
 from tools.site.html import article_of, title_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.epub"
 FIRST = "first.xhtml"
-WORDS = "An e-book (EPUB)"
 LAST = ("book/glossary", "book/references")  # what words and citations of the stories lead to
 EPOCH = (2000, 1, 1, 0, 0, 0)  # the time of every file in the archive: equal books, equal bytes
 # What an e-reader cannot do, or has a way of its own for.
@@ -263,7 +261,7 @@ def make_epub(site: Path, target: Path, pages: Sequence[str], told: About) -> No
 
 
 def main() -> int:
-    """Write the e-book beside the site and into it, and link it from the start page.
+    """Write the e-book beside the site.
 
     Returns:
         The exit code: 0 done, 2 it cannot be done here.
@@ -274,8 +272,6 @@ def main() -> int:
     except EditionError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    shutil.copy(target, SITE / NAME)
-    link_edition(SITE, NAME, WORDS, target.stat().st_size)
     print(f"EPUB {target.relative_to(ROOT)} ({target.stat().st_size / 1e6:.1f} MB)")
     return 0
 

@@ -175,16 +175,6 @@ def test_a_page_without_an_article_is_an_error(site: Path) -> None:
         epub.make_epub(site, site / "x.epub", ["pages/a"], TOLD)
 
 
-def test_editions_are_linked_from_the_start_page_once_each(site: Path) -> None:
-    for size in (1_000_000, 2_500_000):
-        editions.link_edition(site, "x.pdf", "To print", size)
-    editions.link_edition(site, "x.epub", "E-book", 500_000)
-    html = (site / "book" / "preface.html").read_text(encoding="utf-8")
-    assert html.count('<a href="../x.pdf">To print</a> (2.5 MB)') == html.count("x.pdf</a>") + 1
-    assert html.count('<a href="../x.epub">E-book</a> (0.5 MB)') == 1
-    assert html.count("ntp-edition") == 2
-
-
 # The article
 
 KNOWN = Known({"ours-a": {"verdict": "seen", "certainty": None}}, {"k": "A et al. (2024)"})

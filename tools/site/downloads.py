@@ -112,6 +112,19 @@ def resolve(text: str, known: Known) -> str:
     return LINK.sub(_link, text)
 
 
+def texts_of(root: Path) -> dict[Path, str]:
+    """The text notebooks of the project."""
+    return {
+        path: path.read_text(encoding="utf-8") for path in sorted((root / "notebooks").glob("*.md"))
+    }
+
+
+def known_of(rows: Mapping[str, Mapping[str, Any]], texts: Iterable[str], root: Path) -> Known:
+    """What words are resolved with, from the rows of the ledger and the texts of all chapters."""
+    bibliography = (root / "references.bib").read_text(encoding="utf-8")
+    return Known(rows, citations(bibliography), boxes_of(texts))
+
+
 def boxes_of(texts: Iterable[str]) -> dict[str, str]:
     """For every labelled statement of some pages its box in MyST."""
     return {
@@ -224,11 +237,8 @@ def write_chapters(
     folder: Path, rows: Mapping[str, Mapping[str, Any]], root: Path = Path()
 ) -> None:
     """Write both forms of every chapter, with what the rows of the ledger say."""
-    bibliography = (root / "references.bib").read_text(encoding="utf-8")
-    texts = {
-        path: path.read_text(encoding="utf-8") for path in sorted((root / "notebooks").glob("*.md"))
-    }
-    known = Known(rows, citations(bibliography), boxes_of(texts.values()))
+    texts = texts_of(root)
+    known = known_of(rows, texts.values(), root)
     folder.mkdir(parents=True, exist_ok=True)
     for path, plain in texts.items():
         text = with_files(plain, carried(plain, root))

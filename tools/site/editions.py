@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import posixpath
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from tools.site.html import files_of, is_evidence
 
+ROOT = Path(__file__).resolve().parents[2]
 START = "book/preface"
 # Parts of the table of contents that are not for reading from the first line to the last, and the
 # one story that stands there.
@@ -21,7 +24,6 @@ STILL = (
     "This edition holds the stories of the book, without the evidence. Figures stand still here; "
     "sentences about buttons and sliders are about the book in a browser."
 )
-LINE = '<p class="ntp-edition" data-file="{name}">{link} ({size:.1f} MB)</p>\n'
 
 
 class EditionError(Exception):
@@ -74,19 +76,28 @@ def _read(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def link_edition(site: Path, name: str, words: str, size: int) -> None:
-    """Link a file at the root of the site from the start page, once.
+def leads_to(link: str, page: str) -> tuple[str, str] | None:
+    """The file of the site that a link on a page leads to, and the place in it.
 
-    Args:
-        site: the built book.
-        name: of the file.
-        words: what the file is.
-        size: in bytes.
+    None for an address outside the site.
     """
-    path = site / f"{START}.html"
-    old = re.compile(f'<p class="ntp-edition" data-file="{re.escape(name)}">.*?</p>\n?', re.DOTALL)
-    html = old.sub("", path.read_text(encoding="utf-8"))
-    link = f'<a href="../{name}">{words}</a>'
-    head, sign, rest = html.partition("</h1>")
-    line = LINE.format(name=name, link=link, size=size / 1e6)
-    path.write_text(f"{head}{sign}\n{line}{rest}", encoding="utf-8")
+    parts = urlsplit(link)
+    if parts.scheme:
+        return None
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
+    return (path if parts.path else f"{page}.html"), parts.fragment
+
+
+def write_edition(kind: str, make: Callable[[], Path]) -> int:
+    """Make an edition and say where it is.
+
+    Returns:
+        The exit code: 0 done, 2 it cannot be done here.
+    """
+    try:
+        made = make()
+    except EditionError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{kind} {made.relative_to(ROOT)} ({made.stat().st_size / 1e6:.1f} MB)")
+    return 0

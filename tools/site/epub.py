@@ -14,16 +14,24 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-from tools.site.editions import START, STILL, About, EditionError, about, stories
+from tools.site.editions import (
+    ROOT,
+    START,
+    STILL,
+    About,
+    EditionError,
+    about,
+    leads_to,
+    stories,
+    write_edition,
+)
 from tools.site.html import article_of, title_of
 
-ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
-NAME = "ntp-companion.epub"
+TARGET = ROOT / "_build" / "ntp-companion.epub"
 FIRST = "first.xhtml"
 LAST = ("book/glossary", "book/references")  # what words and citations of the stories lead to
 EPOCH = (2000, 1, 1, 0, 0, 0)  # the time of every file in the archive: equal books, equal bytes
@@ -137,14 +145,11 @@ def chapter(html: str, page: str, files: Mapping[str, str], site: str) -> tuple[
 
 def _link(tag: Tag, page: str, files: Mapping[str, str], site: str) -> None:
     """Lead a link to a chapter, to the published site, or nowhere."""
-    link = unescape(str(tag["href"]))
-    parts = urlsplit(link)
-    if parts.scheme:
+    found = leads_to(str(tag["href"]), page)
+    if found is None:
         return
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
-    target = page if not parts.path else path.removesuffix(".html")
-    place = f"#{parts.fragment}" if parts.fragment else ""
-    if target in files:
+    path, place = found[0], f"#{found[1]}" if found[1] else ""
+    if (target := path.removesuffix(".html")) in files:
         tag["href"] = files[target] + place
     elif site:
         tag["href"] = f"{site.rstrip('/')}/{path}{place}"
@@ -246,7 +251,7 @@ def _page(site: Path, page: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def make_epub(site: Path, target: Path, pages: Sequence[str], told: About) -> None:
+def make_epub(site: Path, target: Path, pages: Sequence[str], told: About) -> Path:
     """Write the e-book, all of it or nothing; the same book has the same bytes.
 
     Raises:
@@ -258,22 +263,13 @@ def make_epub(site: Path, target: Path, pages: Sequence[str], told: About) -> No
         book.writestr(first, "application/epub+zip", zipfile.ZIP_STORED)
         for name, content in found.items():
             book.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
+    return target
 
 
 def main() -> int:
-    """Write the e-book beside the site.
-
-    Returns:
-        The exit code: 0 done, 2 it cannot be done here.
-    """
-    target = SITE.parent / NAME
-    try:
-        make_epub(SITE, target, [*stories(ROOT), *LAST], about(ROOT))
-    except EditionError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"EPUB {target.relative_to(ROOT)} ({target.stat().st_size / 1e6:.1f} MB)")
-    return 0
+    """Write the e-book beside the site; the exit code is that of `write_edition`."""
+    pages = [*stories(ROOT), *LAST]
+    return write_edition("EPUB", lambda: make_epub(SITE, TARGET, pages, about(ROOT)))
 
 
 if __name__ == "__main__":

@@ -22,12 +22,20 @@ from bs4 import BeautifulSoup
 from tools.pipeline.node import NodeError, find_module, find_node
 from tools.pipeline.outputs import SVG, read_checks
 from tools.pipeline.source import HIDING
-from tools.site.downloads import Known, boxes_of, citations, resolve
-from tools.site.editions import START, STILL, About, EditionError, about, stories
+from tools.site.downloads import Known, known_of, resolve, texts_of
+from tools.site.editions import (
+    ROOT,
+    START,
+    STILL,
+    About,
+    EditionError,
+    about,
+    stories,
+    write_edition,
+)
 from tools.site.machine_checked import rows_of
 from tools.site.page_text import LINK
 
-ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / ".build" / "jats"
 TARGET = ROOT / "_build" / "jats"
 NAME = "ntp-companion.xml"
@@ -168,9 +176,7 @@ def write_sources(root: Path, pages: Path, folder: Path, chapters: Sequence[str]
     Raises:
         EditionError: a page was not executed.
     """
-    texts = {page: page.read_text(encoding="utf-8") for page in (root / "notebooks").glob("*.md")}
-    cited = citations((root / "references.bib").read_text(encoding="utf-8"))
-    known = Known(rows_of(read_checks(pages)), cited, boxes_of(texts.values()))
+    known = known_of(rows_of(read_checks(pages)), texts_of(root).values(), root)
     folder.mkdir(parents=True)
     for name in chapters:
         executed = pages / f"{name}.ipynb"
@@ -242,19 +248,9 @@ def make_jats(root: Path, pages: Path, work: Path, target: Path, chapters: Seque
 
 
 def main() -> int:
-    """Write the article beside the site.
-
-    Returns:
-        The exit code: 0 done, 2 it cannot be done here.
-    """
+    """Write the article beside the site; the exit code is that of `write_edition`."""
     chapters = [Path(page).name for page in stories(ROOT)]
-    try:
-        made = make_jats(ROOT, ROOT / "pages", WORK, TARGET, chapters)
-    except EditionError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"JATS {made.relative_to(ROOT)} ({made.stat().st_size / 1e6:.1f} MB)")
-    return 0
+    return write_edition("JATS", lambda: make_jats(ROOT, ROOT / "pages", WORK, TARGET, chapters))
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from ntpcli.report.page import BROWSERS
-from tools.site.editions import link_edition
+from tools.site.editions import START, leads_to
 from tools.site.html import article_of, files_of, is_evidence, title_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
-WORDS = "A PDF to print"
 ABOUT = (
     "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
     "every statement with its check and its verdict"
@@ -44,6 +42,7 @@ TAG = re.compile(r"<[^>]*>")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SPAN = re.compile(r"</?span[^>]*>")
+EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
 
 # A file that Chromium writes: the sheets in their order, and the places that links lead to.
 SHEETS = re.compile(rb"/Kids \[([^\]]*)\]")
@@ -191,14 +190,13 @@ def _article(html: str, page: str) -> str:
 
 def moved_link(link: str, page: str, pages: Mapping[str, str]) -> str:
     """Where a link leads in the book in one file; empty for what only the site has."""
-    parts = urlsplit(link)
-    if parts.scheme:
+    found = leads_to(link, page)
+    if found is None:
         return link
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
-    target = page if not parts.path else path.removesuffix(".html")
+    target, place = found[0].removesuffix(".html"), found[1]
     if target not in pages:
         return ""
-    return f"#{pages[target]}--{parts.fragment}" if parts.fragment else f"#{pages[target]}"
+    return f"#{pages[target]}--{place}" if place else f"#{pages[target]}"
 
 
 def _title(html: str, page: str) -> str:
@@ -346,6 +344,18 @@ def sheets(data: bytes, places: Sequence[str]) -> dict[str, int]:
     return {place: order.index(found[place]) + 1 for place in places}
 
 
+def link_edition(site: Path, size: int) -> None:
+    """Link the PDF from the start page of the site; it lies beside that page's folder."""
+    path = site / f"{START}.html"
+    html = EDITION.sub("", path.read_text(encoding="utf-8"))
+    line = (
+        f'<p class="ntp-edition"><a href="../{NAME}">The whole book to print</a> '
+        f"(PDF, {size / 1e6:.1f} MB)</p>\n"
+    )
+    head, sign, rest = html.partition("</h1>")
+    path.write_text(f"{head}{sign}\n{line}{rest}", encoding="utf-8")
+
+
 def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) -> Path:
     """Print some pages of a site as one book, put it into the site and link it.
 
@@ -362,7 +372,7 @@ def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) 
     (work / "book.html").write_text(text, encoding="utf-8")
     print_book(work / "book.html", work / NAME)
     shutil.copy(work / NAME, site / NAME)
-    link_edition(site, NAME, WORDS, (work / NAME).stat().st_size)
+    link_edition(site, (work / NAME).stat().st_size)
     return work / NAME
 
 

@@ -16,7 +16,7 @@ help: ## this list
 	@echo "make book                 build the book into _build/html"
 	@echo "make book SEED=7          the same, with another value for that parameter of every page"
 	@echo "make page PAGE=name ...   run one page with other parameters, into _build/page"
-	@echo "make pdf                  print the built book into _build/ntp-companion.pdf (needs Chromium);"
+	@echo "make pdf                  print the stories into _build/ntp-companion.pdf (needs Chromium);"
 	@echo "                          make pdf-evidence: with its evidence pages"
 	@echo "make epub                 write the stories as an e-book, _build/ntp-companion.epub; make jats: as an"
 	@echo "                          article in the XML of archives, into _build/jats"

@@ -294,8 +294,7 @@ def test_pages_and_the_whole_site_are_light(
             weights[page] = visit.weight
     assert min(weights.values()) > LEAST, "styles and scripts were not counted"
     assert statistics.median(weights.values()) < MEDIAN, sorted(weights.items())
-    # The printed edition, which `make pdf` adds, is a download and no part of any page.
-    files = [path for path in book.rglob("*") if path.is_file() and path.suffix != ".pdf"]
+    files = [path for path in book.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < WHOLE
 
 

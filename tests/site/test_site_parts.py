@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pygments.styles import get_style_by_name
 from pygments.token import STANDARD_TYPES, Keyword, Text
-from site_links import dead_links, read_site
 from tiny_book import ROOT
 
 from ntpbook.catalogue import CATALOGUE
@@ -24,7 +22,7 @@ from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline import node
 from tools.pipeline.outputs import read_narrow
 from tools.site import pdf
-from tools.site.editions import START
+from tools.site.editions import EditionError
 from tools.site.html import evidence_pages, files_of, title_of, with_cards
 from tools.site.maths import FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import (
@@ -490,14 +488,10 @@ TOC = {"root": SOME[0], "parts": [{"caption": "Part", "chapters": [{"file": f} f
 
 @pytest.fixture(scope="module")
 def printed(book: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the site, with three pages of it printed."""
+    """A PDF of three pages of the site."""
     if find_browser() is None:
         pytest.skip(NO_BROWSER)
-    folder = tmp_path_factory.mktemp("print")
-    site = folder / "html"
-    shutil.copytree(book, site)
-    pdf.make_pdf(site, folder / "work", SOME, TOC, "The book")
-    return site
+    return pdf.make_pdf(book, tmp_path_factory.mktemp("print") / "work", SOME, TOC, "The book")
 
 
 def outline(data: bytes) -> list[str]:
@@ -510,7 +504,7 @@ def outline(data: bytes) -> list[str]:
 
 
 def test_the_pdf_has_pages_an_outline_and_links(printed: Path) -> None:
-    data = (printed / pdf.NAME).read_bytes()
+    data = printed.read_bytes()
     assert data.startswith(b"%PDF-")
     titles = " ".join(outline(data)).replace(" ", "")
     for title in ("Contents", "Max-margin attention", "References"):
@@ -536,7 +530,7 @@ def tagged(data: bytes) -> set[str]:
 
 
 def test_the_pdf_says_its_language_title_and_tags(printed: Path) -> None:
-    data = (printed / pdf.NAME).read_bytes()
+    data = printed.read_bytes()
     assert about(data) == {"language": True, "tags": True, "title": True}
     kinds = {"Document", "H1", "H2", "P", "L", "LI", "Link", "Table", "TR", "TH", "TD"}
     assert kinds <= tagged(data)
@@ -591,14 +585,14 @@ def test_the_contents_of_the_pdf_give_the_sheet_of_each_chapter(tmp_path: Path) 
             "new MutationObserver(() => document.body.classList.toggle('odd'))"
             ".observe(document.querySelector('nav'), {childList: true, subtree: true})"
         )
-        with pytest.raises(pdf.PdfError, match="moved the chapters"):
+        with pytest.raises(EditionError, match="moved the chapters"):
             pdf.print_numbered(page)
         browser.close()
     assert pdf.sheets(data, ["a", "b"]) == {"a": 2, "b": 5}
     assert about(data)["language"] is about(data)["title"] is False  # it names neither
-    with pytest.raises(pdf.PdfError, match="no place c"):
+    with pytest.raises(EditionError, match="no place c"):
         pdf.sheets(data, ["a", "c"])
-    with pytest.raises(pdf.PdfError, match="no list of places"):
+    with pytest.raises(EditionError, match="no list of places"):
         pdf.sheets(data.replace(b"/Dests", b"/Other"), ["a"])
 
 
@@ -609,19 +603,8 @@ def test_the_contents_of_the_pdf_name_chapters_by_their_titles(book: Path, tmp_p
         assert "/" not in title
         assert f'<a href="#{pdf.slug(page)}">{title}</a>' in listed
     (tmp_path / "p.html").write_text("<title>Only the book</title>", encoding="utf-8")
-    with pytest.raises(pdf.PdfError, match="the page p of the site has no title"):
+    with pytest.raises(EditionError, match="the page p of the site has no title"):
         pdf.whole_book(tmp_path, ["p"], TOC, "t", "up")
-
-
-def test_the_start_page_links_the_pdf_once_and_no_link_is_dead(printed: Path) -> None:
-    pdf.link_edition(printed, 1_500_000)
-    start = (printed / f"{START}.html").read_text(encoding="utf-8")
-    assert start.count(pdf.NAME) == 1
-    assert "(PDF, 1.5 MB)" in start
-    pages = read_site(printed)
-    assert dead_links(printed, pages) == []
-    (printed / pdf.NAME).unlink()
-    assert len(dead_links(printed, pages)) == 1
 
 
 def test_links_and_ids_of_chapters_do_not_meet() -> None:
@@ -658,7 +641,7 @@ def test_what_is_wider_than_paper_is_an_error(tmp_path: Path) -> None:
         '<section class="ntp-chapter" id="c"><pre style="width: 5000px">w</pre></section>',
         encoding="utf-8",
     )
-    with pytest.raises(pdf.PdfError, match="wider than a sheet"):
+    with pytest.raises(EditionError, match="wider than a sheet"):
         pdf.print_book(page, tmp_path / "no.pdf")
     assert not (tmp_path / "no.pdf").exists()
 

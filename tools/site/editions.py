@@ -15,6 +15,7 @@ import yaml
 from tools.site.html import files_of, is_evidence
 
 ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
 START = "book/preface"
 # Parts of the table of contents that are not for reading from the first line to the last, and the
 # one story that stands there.

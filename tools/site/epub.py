@@ -19,6 +19,7 @@ from bs4 import BeautifulSoup, Tag
 
 from tools.site.editions import (
     ROOT,
+    SITE,
     START,
     STILL,
     About,
@@ -30,7 +31,6 @@ from tools.site.editions import (
 )
 from tools.site.html import article_of, title_of
 
-SITE = ROOT / "_build" / "html"
 TARGET = ROOT / "_build" / "ntp-companion.epub"
 FIRST = "first.xhtml"
 LAST = ("book/glossary", "book/references")  # what words and citations of the stories lead to
@@ -181,7 +181,7 @@ def contents(titles: Mapping[str, str]) -> str:
 def first_page(html: str, told: About) -> str:
     """What the book is: its title, the first paragraph of its start page, and what is left out."""
     article = BeautifulSoup(article_of(html), "html.parser")
-    paragraphs = [one for one in article.find_all("p") if "ntp-edition" not in one.get("class", [])]
+    paragraphs = article.find_all("p")
     for link in paragraphs[0].find_all("a"):
         link.unwrap()
     made = f"{', '.join(told.authors)}, {told.date}"

@@ -1,4 +1,4 @@
-"""`make pdf`: the whole book as one PDF, printed by Chromium from the built site."""
+"""`make pdf`: the stories, or all pages, as one PDF, printed by Chromium from the built site."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ntpcli.report.page import BROWSERS
-from tools.site.editions import START, leads_to
+from tools.site.editions import ROOT, SITE, EditionError, about, leads_to, write_edition
 from tools.site.html import article_of, files_of, is_evidence, title_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "_build" / "html"
 NAME = "ntp-companion.pdf"
 ABOUT = (
     "A companion to Huang, Liang, Yang (NeurIPS 2024) and Tian, Wang, Chen, Du (NeurIPS 2023): "
@@ -42,7 +40,6 @@ TAG = re.compile(r"<[^>]*>")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 CODE = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 SPAN = re.compile(r"</?span[^>]*>")
-EDITION = re.compile(r'<p class="ntp-edition">.*?</p>\n?', re.DOTALL)
 
 # A file that Chromium writes: the sheets in their order, and the places that links lead to.
 SHEETS = re.compile(rb"/Kids \[([^\]]*)\]")
@@ -107,19 +104,15 @@ summary { list-style: none; }
 """
 
 
-class PdfError(Exception):
-    """No PDF can be made; the message says what to do."""
-
-
 def find_browser() -> str:
     """The Chromium of this machine.
 
     Raises:
-        PdfError: it has none.
+        EditionError: it has none.
     """
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if found is None:
-        raise PdfError(
+        raise EditionError(
             "no Chromium or Chrome on this machine, which prints the book; "
             "install one (on Debian and Ubuntu: apt install chromium) and repeat: make pdf"
         )
@@ -184,7 +177,7 @@ def _article(html: str, page: str) -> str:
     """What stands in the article of a page."""
     found = article_of(html)
     if not found:
-        raise PdfError(f"the page {page} of the site has no article; run: make book")
+        raise EditionError(f"the page {page} of the site has no article; run: make book")
     return found
 
 
@@ -203,7 +196,7 @@ def _title(html: str, page: str) -> str:
     """The title of a chapter, without that of the book."""
     found = title_of(html)
     if not found:
-        raise PdfError(f"the page {page} of the site has no title; run: make book")
+        raise EditionError(f"the page {page} of the site has no title; run: make book")
     return found
 
 
@@ -256,7 +249,7 @@ def print_book(source: Path, target: Path) -> None:
     """Print a page to a PDF.
 
     Raises:
-        PdfError: there is no browser, or something is wider than the sheet.
+        EditionError: there is no browser, or something is wider than the sheet.
     """
     from playwright.sync_api import sync_playwright  # slow to load, and needed here only
 
@@ -270,7 +263,7 @@ def print_book(source: Path, target: Path) -> None:
         page.evaluate("() => document.fonts.ready.then(() => true)")
         wide = page.evaluate(FIT, WIDTH)
         if wide:
-            raise PdfError("wider than a sheet of paper:\n  " + "\n  ".join(wide))
+            raise EditionError("wider than a sheet of paper:\n  " + "\n  ".join(wide))
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(print_numbered(page))
         browser.close()
@@ -282,7 +275,7 @@ def print_numbered(page: Page) -> bytes:
     Chromium may set a long book a sheet longer or shorter from one print to the next.
 
     Raises:
-        PdfError: the numbers moved a chapter to another sheet, each time.
+        EditionError: the numbers moved a chapter to another sheet, each time.
     """
     chapters = page.evaluate(CHAPTERS)
     data = _print(page)
@@ -294,7 +287,7 @@ def print_numbered(page: Page) -> bytes:
             break
     else:
         if chapters:
-            raise PdfError("the page numbers in the contents moved the chapters; see LOOK")
+            raise EditionError("the page numbers in the contents moved the chapters; see LOOK")
     return data
 
 
@@ -320,12 +313,12 @@ def sheets(data: bytes, places: Sequence[str]) -> dict[str, int]:
     """The number of the sheet on which each place of a PDF by Chromium stands, from 1.
 
     Raises:
-        PdfError: a place is not in it, or it is not written as Chromium writes.
+        EditionError: a place is not in it, or it is not written as Chromium writes.
     """
     objects = {int(number): text for number, text in OBJECT.findall(data)}
     catalog = CATALOG.search(data)
     if catalog is None:
-        raise PdfError("the PDF has no list of places; another Chromium may write one")
+        raise EditionError("the PDF has no list of places; another Chromium may write one")
     order: list[int] = []
 
     def walk(number: int) -> None:
@@ -340,39 +333,25 @@ def sheets(data: bytes, places: Sequence[str]) -> dict[str, int]:
     found = {name.decode(): int(at) for name, at in PLACE.findall(objects[int(catalog[2])])}
     missing = [place for place in places if found.get(place) not in order]
     if missing:
-        raise PdfError(f"the PDF has no place {missing[0]}")
+        raise EditionError(f"the PDF has no place {missing[0]}")
     return {place: order.index(found[place]) + 1 for place in places}
 
 
-def link_edition(site: Path, size: int) -> None:
-    """Link the PDF from the start page of the site; it lies beside that page's folder."""
-    path = site / f"{START}.html"
-    html = EDITION.sub("", path.read_text(encoding="utf-8"))
-    line = (
-        f'<p class="ntp-edition"><a href="../{NAME}">The whole book to print</a> '
-        f"(PDF, {size / 1e6:.1f} MB)</p>\n"
-    )
-    head, sign, rest = html.partition("</h1>")
-    path.write_text(f"{head}{sign}\n{line}{rest}", encoding="utf-8")
-
-
 def make_pdf(site: Path, work: Path, pages: list[str], toc: object, title: str) -> Path:
-    """Print some pages of a site as one book, put it into the site and link it.
+    """Print some pages of a site as one book.
 
     Raises:
-        PdfError: the site is not built, there is no browser, or something does not fit.
+        EditionError: the site is not built, there is no browser, or something does not fit.
     """
     find_browser()  # before anything is written
     missing = [page for page in pages if not (site / f"{page}.html").is_file()]
     if missing:
-        raise PdfError(f"the site has no page {missing[0]}; run: make book")
+        raise EditionError(f"the site has no page {missing[0]}; run: make book")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     text = whole_book(site, pages, toc, title, site.resolve().as_uri())
     (work / "book.html").write_text(text, encoding="utf-8")
     print_book(work / "book.html", work / NAME)
-    shutil.copy(work / NAME, site / NAME)
-    link_edition(site, (work / NAME).stat().st_size)
     return work / NAME
 
 
@@ -390,15 +369,12 @@ def main(arguments: Sequence[str]) -> int:
     """
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     toc = toc if "evidence" in arguments else without_evidence(toc)
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    try:
-        made = make_pdf(SITE, WORK, list(files_of(toc)), toc, config["title"])
-    except PdfError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    shutil.copy(made, SITE.parent / NAME)
-    print(f"PDF  {(SITE.parent / NAME).relative_to(ROOT)} ({made.stat().st_size / 1e6:.1f} MB)")
-    return 0
+
+    def make() -> Path:
+        made = make_pdf(SITE, WORK, list(files_of(toc)), toc, about(ROOT).title)
+        return Path(shutil.copy(made, SITE.parent / NAME))
+
+    return write_edition("PDF ", make)
 
 
 if __name__ == "__main__":

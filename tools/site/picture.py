@@ -12,7 +12,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from tools.site.pdf import FLAGS, SITE, PdfError, find_browser
+from tools.site.editions import SITE, EditionError
+from tools.site.pdf import FLAGS, find_browser
 
 PAGE = "book/preface.html"
 PICTURE = Path("docs/screenshot.png")
@@ -39,7 +40,7 @@ def main() -> int:
 
     try:
         program = find_browser()
-    except PdfError as error:
+    except EditionError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     with sync_playwright() as playwright:

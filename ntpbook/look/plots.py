@@ -129,6 +129,11 @@ def _spread(
     return {token: (start + step * place, y) for place, token in enumerate(tokens)}
 
 
+def signed(number: Fraction) -> str:
+    """A fraction with a true minus sign."""
+    return str(number).replace("-", "−")
+
+
 def draw_scores(
     axes: Axes, order: PartialOrder, scores: Mapping[str, Fraction], others: Iterable[Fraction] = ()
 ) -> None:
@@ -158,7 +163,7 @@ def draw_scores(
         axes.plot(spots[token], float(score), marker, color=color, markersize=17)
         axes.text(spots[token], float(score), token, color="white", ha="center", va="center")
         offset = 0.13 if above else -0.15
-        axes.text(spots[token], float(score) + offset, str(score), ha="center", va="center")
+        axes.text(spots[token], float(score) + offset, signed(score), ha="center", va="center")
     reach = [*scores.values(), *others]
     axes.set(ylim=(float(min(reach)) - 0.3, float(max(reach)) + 0.3), xlim=(-0.5, 2.5))
     axes.axhline(0, color=NONCOMPARABLE, linewidth=0.6, zorder=0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from matplotlib.axes import Axes
 
 from ntpbook.huang2024.s6_max_margin.orders import Column
-from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
+from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, signed
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 
@@ -50,7 +50,7 @@ def draw_levers(axes: Axes, sizes: Sequence[tuple[int, int]]) -> None:
         for count, score, marker, color, offset in rows:
             spots = [place + 0.17 * (i - (count - 1) / 2) for i in range(count)]
             axes.plot(spots, [float(score)] * count, marker, color=color, markersize=9)
-            axes.text(place, float(score) + offset, str(score), ha="center", va="center")
+            axes.text(place, float(score) + offset, signed(score), ha="center", va="center")
     axes.axhline(0, color=NONCOMPARABLE, linewidth=0.8, zorder=0)
     axes.set_xticks(range(len(sizes)), [f"$k = {k}$\n$m = {m}$" for k, m in sizes])
     axes.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-1.05, 1.1), ylabel="score")

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from ntpbook.look import interactive
 from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
+from ntpbook.look.plots import signed
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact.margin import closed_form, closed_form_scores, norm_squared, solve_scores
 
@@ -105,11 +106,6 @@ def spread(row: Sequence[str], place: int) -> dict[str, float]:
         return {row[0]: float(place)}
     step = 2 * REACH / (len(row) - 1)
     return {token: place - REACH + step * number for number, token in enumerate(row)}
-
-
-def signed(number: Fraction) -> str:
-    """A fraction with a true minus sign."""
-    return str(number).replace("-", "−")
 
 
 def beaten(k: int, m: int) -> str:

@@ -401,9 +401,14 @@ def integral_of_13(C_0: float, form: Growth, settings: tuple[SnapSetting, ...]) 
         yield arrays.equal(found, B, f"{s.name}, $t = {{at}}$", at=times)
 
 
-def constant_name(C_0: float) -> str:
-    """A constant in words."""
-    return f"$C_0 = {C_0:g}$"
+class Overlap(float):
+    """The inner product of the $f_n$ of two classes, where a simulation of (10) has no $C_0$."""
+
+
+def constant_name(number: float) -> str:
+    """A constant, or an inner product, in words."""
+    name = "f_n^\\top f_{n'}" if isinstance(number, Overlap) else "C_0"
+    return f"${name} = {number:g}$"
 
 
 def wrong_growth(C_0: float, Gamma: Floats) -> Floats:
@@ -1605,6 +1610,9 @@ def figure_3(eta_Y: float, C_0: float, t: Floats) -> Floats:
     return np.asarray(np.exp(2 * snapping.growth_at(s, C_0, t)))
 
 
+OVERLAPS = tuple(Overlap(number) for number in (0.1, 0.5, 0.9))
+
+
 @once
 def simulated_end(epsilon: float) -> float:
     """e^(2B) of the slowest decoder at t = 700 by (10), token by token, in the place of (13)."""
@@ -1644,7 +1652,7 @@ def on_axis(end: float, axis: float, where: str) -> Iterator[Said]:
         r"The vertical scale, with $C_0$ fitted to it; then $\|f_n\| = 1$ requires $\rho_0 \ge "
         "1$.": Variant({"part": "length"}, instances=lambda: [needed_constant()]),
         r"The vertical scale, by a simulation of (10), with $f_n^\top f_{n'}$ equal to 0.1, "
-        "0.5, or 0.9.": Variant({"part": "simulation"}, instances=lambda: [0.1, 0.5, 0.9]),
+        "0.5, or 0.9.": Variant({"part": "simulation"}, instances=lambda: list(OVERLAPS)),
     },
     planted={"The curves compared in the opposite order.": {"reverse": True}},
 )
@@ -1670,7 +1678,7 @@ def check_tian2023_fig_3(
             yield at_least((10 * C_0) ** 0.25, 1.0, r"$\rho_0$ against 1")
     for name, value in (("natural", 0.1), ("one", 1.0), ("square", 0.01)):
         yield result(name, float(figure_3(0.5, value, end)[0]), 3)
-    yield result("simulated", max(simulated_end(e) for e in (0.1, 0.5, 0.9)), 2, INTEGRATOR)
+    yield result("simulated", max(simulated_end(overlap) for overlap in OVERLAPS), 2, INTEGRATOR)
     yield result("needed", needed_constant(), 2)
     yield result("rho", (10 * needed_constant()) ** 0.25, 2)
     yield result("first_onset", decoder.transition(1000, 10, 5.0), 3)

@@ -96,14 +96,12 @@ class Executed:
         planted: errors of this step alone: for each in words the arguments of the function that
             make it. Errors that are planted in the whole check reach the step, too, if its function
             has an argument of that name.
-        unbreakable: why no error can be planted in this step; empty where one is.
     """
 
     text: str
     function: Callable[..., Iterable[Shown]]
     how: How = How.EXECUTED
     planted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    unbreakable: str = ""
 
 
 def executed(
@@ -111,10 +109,9 @@ def executed(
     function: Callable[..., Iterable[Shown]],
     *,
     planted: Mapping[str, Mapping[str, Any]] | None = None,
-    unbreakable: str = "",
 ) -> Executed:
     """A step that a function runs, in symbols or in exact numbers; see `Executed`."""
-    return Executed(text, function, How.EXECUTED, planted or {}, unbreakable)
+    return Executed(text, function, How.EXECUTED, planted or {})
 
 
 def enclosed(
@@ -122,10 +119,9 @@ def enclosed(
     function: Callable[..., Iterable[Shown]],
     *,
     planted: Mapping[str, Mapping[str, Any]] | None = None,
-    unbreakable: str = "",
 ) -> Executed:
     """A step that a function runs in ball arithmetic; see `Executed`."""
-    return Executed(text, function, How.ENCLOSED, planted or {}, unbreakable)
+    return Executed(text, function, How.ENCLOSED, planted or {})
 
 
 def cited(text: str, key: str, number: str) -> Step:
@@ -279,13 +275,13 @@ class Checked:
         """Refuse an executed step that noticed none of the planted errors.
 
         Raises:
-            ValueError: there is one, and it does not say why no error can be planted in it.
+            ValueError: there is one.
         """
         for step in self.proof:
-            if isinstance(step, Executed) and step.text not in noticed and not step.unbreakable:
+            if isinstance(step, Executed) and step.text not in noticed:
                 raise ValueError(
                     f"{self.label}: no planted error breaks the executed step {step.text!r}; give "
-                    "it one of its own (planted={...}) or say why none is possible (unbreakable)"
+                    "it one of its own (planted={...})"
                 )
 
     def judge(

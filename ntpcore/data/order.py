@@ -271,15 +271,13 @@ def orders_under(
     }
 
 
-def analyse_collocation(
-    data: Dataset, given: Mapping[str, str] | None = None, *, max_witnesses: int = MAX_WITNESSES
-) -> Structure:
+def analyse_collocation(data: Dataset, given: Mapping[str, str] | None = None) -> Structure:
     """The structure of a data set without its orders, which may be too large to compute.
 
     Assumption 1 is refuted if the collocation breaks the assumption, and otherwise left undecided.
     """
     data = with_tokens(data, given or {})
-    failures = _Failures(max_witnesses)
+    failures = _Failures(MAX_WITNESSES)
     collocation = find_collocation(data, given or {}, failures)
     found = failures.result()
     realizable = found if found.holds is False else Assumption(None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -88,7 +88,6 @@ def iterate(
     *,
     record: Sequence[int] | Integers | None = None,
     start: Floats | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Stage1, Floats]:
     """Normalized gradient descent on the dense matrix W_ov, step by step.
 
@@ -98,7 +97,6 @@ def iterate(
         eta0: step size.
         record: steps to record; all steps if None.
         start: (|V|, |V|), initial W_ov; zero if None.
-        progress: called with the number of steps taken and the total number.
 
     Returns:
         the measurements, and W_ov after the last step.
@@ -122,8 +120,6 @@ def iterate(
             rows.append(_measure(following, W, G, log_L0) | {"step": step})
         if step < steps:
             W -= eta0 * G
-            if progress is not None:
-                progress(step + 1, steps)
     names = [field.name for field in fields(Stage1)]
     kinds = {name: "i8" if name == "step" else "f8" for name in names}
     return Stage1(**{name: np.array([row[name] for row in rows], kinds[name]) for name in names}), W

@@ -193,7 +193,7 @@ def test_proved_needs_steps_that_hold_and_a_planted_error_breaks_them() -> None:
 
 
 def test_a_proof_whose_steps_fail_refutes_itself() -> None:
-    step = executed("add", lambda: proof(2), unbreakable="it fails as it is")
+    step = executed("add", lambda factor=2: proof(factor), planted={"Thrice.": {"factor": 3}})
     broken = made(lambda n: at_most(n, 3), proof=(step,), planted={
         "1.1 times sharper.": Variant()})()  # fmt: skip
     assert broken.verdict is Verdict.REFUTED

@@ -204,7 +204,6 @@ def _normalised(
     L: int,
     eta_Y: float,
     eta_Z: float,
-    learn: bool,
     record: NDArray[np.int64],
     rows: Floats,
     flips: NDArray[np.int64],
@@ -227,9 +226,8 @@ def _normalised(
             for j in range(N):
                 before[j] = change[j]
                 state[j] += eta_Z * change[j] / sqrt(size)
-            if learn:
-                for j in range(N, len(state)):
-                    state[j] += change[j]
+            for j in range(N, len(state)):
+                state[j] += change[j]
             step += 1
         flips[i] = turned
         for j in range(len(state)):
@@ -255,7 +253,6 @@ def normalised(
     length: float,
     steps: Sequence[int],
     start: Floats | None = None,
-    learn: bool = True,
 ) -> Walk:
     """Descent in Y with true gradients, normalised steps of given length in Z.
 
@@ -266,7 +263,6 @@ def normalised(
         steps: increasing numbers of steps after which the state is kept.
         start: the state at first; zero for Z and one plain step of Y when left out, since Z has
             no gradient at Y = 0.
-        learn: False holds Y fixed.
     """
     p = np.concatenate(data.probabilities)
     if start is None:
@@ -274,7 +270,7 @@ def normalised(
     record = np.asarray(steps, dtype=np.int64)
     rows, flips = np.empty((len(record), len(start))), np.zeros(len(record), dtype=np.int64)
     sizes = (len(data.common), data.K, data.M, data.queries, float(eta_Y), float(length))
-    _normalised(start.copy(), p, *sizes, learn, record, rows, flips)
+    _normalised(start.copy(), p, *sizes, record, rows, flips)
     return Walk(coupled.Path(data, eta_Y, length, record.astype(float), rows, False), flips)
 
 

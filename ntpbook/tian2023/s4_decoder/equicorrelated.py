@@ -41,7 +41,7 @@ def slopes(M: int, K: int, rho: float, u: float, v: float) -> tuple[float, float
     )
 
 
-def gaps(M: int, K: int, rho: float, tau: Floats, relative: float = 1e-10) -> tuple[Floats, Floats]:
+def gaps(M: int, K: int, rho: float, tau: Floats) -> tuple[Floats, Floats]:
     """u and v at increasing times tau > 0.
 
     Args:
@@ -49,7 +49,6 @@ def gaps(M: int, K: int, rho: float, tau: Floats, relative: float = 1e-10) -> tu
         K: number of classes, 2 <= K <= M.
         rho: common inner product, in [0, 1).
         tau: (T,), increasing times.
-        relative: tolerance of the integrator.
 
     Returns:
         u and v, (T,) each.
@@ -63,8 +62,8 @@ def gaps(M: int, K: int, rho: float, tau: Floats, relative: float = 1e-10) -> tu
         tau,
         lambda _, gap: slopes(M, K, rho, gap[0], gap[1]),
         np.zeros(2),
-        relative=relative,
-        absolute=relative * 1e-3,
+        relative=1e-10,
+        absolute=1e-13,
     )
     return found[:, 0], found[:, 1]
 

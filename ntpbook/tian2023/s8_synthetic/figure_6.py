@@ -91,48 +91,33 @@ def claims(table: Mapping[Cell, Floats], threshold: float = 2.0) -> list[tuple[C
     return falls + rises
 
 
-def compare(
-    one: Floats, other: Floats, level: float, paired: bool = True
-) -> tuple[float, float, float]:
+def compare(one: Floats, other: Floats, level: float) -> tuple[float, float, float]:
     """Mean of other minus one, its standard error, and the two-sided quantile of Student's t.
 
     Args:
         one: (S,), one entropy for each seed.
-        other: (S,), the same seeds if paired.
+        other: (S,), for the same seeds: differences are taken seed by seed.
         level: of this comparison.
-        paired: difference seed by seed; otherwise Welch's.
 
     Raises:
         ValueError: a value is not finite, or there are fewer than three.
     """
     from scipy.stats import t
 
-    if not (np.isfinite(one).all() and np.isfinite(other).all()) or min(len(one), len(other)) < 3:
+    gap = other - one
+    if not np.isfinite(gap).all() or len(gap) < 3:
         raise ValueError("three finite values at least are needed on each side")
-    if paired:
-        gap = other - one
-        error, free = gap.std(ddof=1) / len(gap) ** 0.5, len(gap) - 1.0
-        return float(gap.mean()), float(error), float(t.ppf(1 - level / 2, free))
-    parts = [x.var(ddof=1) / len(x) for x in (one, other)]
-    total = sum(parts)
-    free = total**2 / sum(v**2 / (len(x) - 1) for v, x in zip(parts, (one, other), strict=True))
-    mean = float(other.mean() - one.mean())
-    return mean, float(total**0.5), float(t.ppf(1 - level / 2, free))
+    error, free = gap.std(ddof=1) / len(gap) ** 0.5, len(gap) - 1.0
+    return float(gap.mean()), float(error), float(t.ppf(1 - level / 2, free))
 
 
-def judge(
-    table: Mapping[Cell, Floats],
-    threshold: float = 2.0,
-    level: float = LEVEL,
-    paired: bool = True,
-) -> Outcome:
+def judge(table: Mapping[Cell, Floats], threshold: float = 2.0, level: float = LEVEL) -> Outcome:
     """Seen if nothing goes against the claim and at most one comparison in twenty stays open.
 
     Args:
         table: entropies by cell, one for each seed.
         threshold: the ratio from which entropy is said to rise.
         level: probability that any comparison is resolved wrongly, all together.
-        paired: whether seeds are shared by the cells of a size.
 
     Raises:
         ValueError: no comparison, or values that `compare` refuses.
@@ -141,9 +126,7 @@ def judge(
     if not pairs:
         raise ValueError("the table has no neighbouring cells")
     each = level / len(pairs)
-    found = [
-        Comparison(a, b, sign, *compare(table[a], table[b], each, paired)) for a, b, sign in pairs
-    ]
+    found = [Comparison(a, b, sign, *compare(table[a], table[b], each)) for a, b, sign in pairs]
     against = tuple(x for x in found if x.seen == -x.claimed)
     unresolved = tuple(x for x in found if x.seen == 0)
     supported = tuple(x for x in found if x.seen == x.claimed)
@@ -154,7 +137,7 @@ def judge(
     return Outcome(verdict, supported, against, unresolved)
 
 
-def dips(table: Mapping[Cell, Floats], level: float = LEVEL, paired: bool = True) -> dict[int, str]:
+def dips(table: Mapping[Cell, Floats], level: float = LEVEL) -> dict[int, str]:
     """For each size, whether entropy falls from ratio 1 to 2 for every eta_Z ("dip"), rises for
     every eta_Z ("no dip"), or neither is resolved ("undecided")."""
     sizes, etas = sorted({q for q, _, _ in table}), sorted({e for _, e, _ in table})
@@ -163,7 +146,7 @@ def dips(table: Mapping[Cell, Floats], level: float = LEVEL, paired: bool = True
         signs = set()
         for e in etas:
             mean, error, quantile = compare(
-                table[q, e, 1.0], table[q, e, 2.0], level / (len(sizes) * len(etas)), paired
+                table[q, e, 1.0], table[q, e, 2.0], level / (len(sizes) * len(etas))
             )
             signs.add(0 if abs(mean) <= quantile * error else int(np.sign(mean)))
         found[q] = "dip" if signs == {-1} else "no dip" if signs == {1} else "undecided"

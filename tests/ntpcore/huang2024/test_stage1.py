@@ -105,9 +105,3 @@ def test_angle_and_gaps_of_a_random_start_are_those_of_their_definitions():
 def test_senseless_parameters_are_refused(size, steps, eta0):
     with pytest.raises(InputError, match=r"two or more|positive"):
         stage1.iterate(np.arange(size), steps, eta0)
-
-
-def test_progress_is_reported():
-    seen = []
-    stage1.iterate(permutation(3), 4, 0.1, progress=lambda step, steps: seen.append((step, steps)))
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]

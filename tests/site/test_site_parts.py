@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import pytest
 import yaml
 from bookmath import without_needless_marks
 from browser import NO_BROWSER, find_browser
+from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 from pygments.styles import get_style_by_name
@@ -20,11 +23,12 @@ from tiny_book import ROOT
 from ntpbook.catalogue import CATALOGUE
 from ntpverdicts.tables import NARROW_MIME
 from tools.pipeline import node
+from tools.pipeline.node import find_module
 from tools.pipeline.outputs import read_narrow
 from tools.site import pdf
 from tools.site.editions import EditionError
 from tools.site.html import evidence_pages, files_of, title_of, with_cards
-from tools.site.maths import FormulaError, Setter, font_rule, signs_of
+from tools.site.maths import FONT, GROWING, FormulaError, Setter, font_rule, signs_of
 from tools.site.pictures import (
     DARK,
     NUMBERS,
@@ -99,6 +103,30 @@ def test_the_font_holds_the_signs_in_use_and_says_what_it_lacks(setter: Setter) 
     assert len(font_rule(ROOT, signs)) < 20_000
     with pytest.raises(ValueError, match="no sign 漢"):
         font_rule(ROOT, "x漢")
+
+
+def widths_of_forms(font: TTFont) -> dict[str, set[int]]:
+    """For each sign that grows, the widths of its forms."""
+    table = font["MATH"].table.MathVariants
+    forms = dict(zip(table.VertGlyphCoverage.glyphs, table.VertGlyphConstruction, strict=True))
+    found = {}
+    for sign in GROWING:
+        one = forms[font.getBestCmap()[ord(sign)]]
+        names = [form.VariantGlyph for form in one.MathGlyphVariantRecord]
+        names += [part.glyph for part in one.GlyphAssembly.PartRecords] if one.GlyphAssembly else []
+        found[sign] = {font["hmtx"][name][0] for name in names}
+        assert max(font["glyf"][name].xMax / font["hmtx"][name][0] for name in names) < 1.05
+    return found
+
+
+def test_a_sign_of_any_height_is_as_wide_as_the_lowest() -> None:
+    """Chromium keeps room for the widest form, which looks like a gap after every root."""
+    before = widths_of_forms(TTFont(find_module(ROOT, FONT)))
+    data = base64.b64decode(font_rule(ROOT, GROWING + "√‾").partition("base64,")[2].split('"')[0])
+    after = widths_of_forms(TTFont(io.BytesIO(data)))
+    assert min(map(len, after.values())) == max(map(len, after.values())) == 1
+    assert len(before["√"]) > 1
+    assert len(before["("]) > 1
 
 
 def test_without_node_the_message_says_what_to_do(

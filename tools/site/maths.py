@@ -14,13 +14,18 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from html import unescape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tools.pipeline.node import find_module, find_node
+
+if TYPE_CHECKING:
+    from fontTools.ttLib import TTFont
 
 PROGRAM = Path(__file__).with_name("maths.cjs")
 TEMML = "temml/dist/temml.cjs"
 FONT = "@fontsource/stix-two-math/files/stix-two-math-latin-400-normal.woff"
 TAG = re.compile(r"<[^>]*>")
+GROWING = "√()[]{}|‖∥⟨⟩⌈⌉⌊⌋"  # signs that become as high as what they enclose
 SPACE = re.compile(r"[\s⁡]+")
 # Where browsers look for the slanted form of a letter that stands alone.
 SLANTED = (("A", "Z", 0x1D434), ("a", "z", 0x1D44E), ("Α", "Ω", 0x1D6E2), ("α", "ω", 0x1D6FC))
@@ -101,6 +106,33 @@ def slanted(sign: str) -> str:
     return SLANTED_ALONE.get(sign, sign)
 
 
+def narrow_tall_signs(font: TTFont) -> None:
+    """Give brackets and root signs of all heights the width of the lowest, in place.
+
+    Beside a sign that can grow, Chromium leaves room for its widest form, however low it is:
+    a gap after every root and inside every pair of brackets.
+    """
+    from fontTools.pens.recordingPen import DecomposingRecordingPen
+    from fontTools.pens.transformPen import TransformPen
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    named, glyphs, widths = font.getBestCmap(), font.getGlyphSet(), font["hmtx"].metrics
+    table = font["MATH"].table.MathVariants
+    growing = dict(zip(table.VertGlyphCoverage.glyphs, table.VertGlyphConstruction, strict=True))
+    for lowest in [named[ord(sign)] for sign in GROWING if named.get(ord(sign)) in growing]:
+        taller = [one.VariantGlyph for one in growing[lowest].MathGlyphVariantRecord]
+        if growing[lowest].GlyphAssembly:
+            taller += [one.glyph for one in growing[lowest].GlyphAssembly.PartRecords]
+        for name in taller:
+            width, left = widths[name]
+            share = min(1.0, widths[lowest][0] / width)
+            outline, drawn = DecomposingRecordingPen(glyphs), TTGlyphPen(None)
+            glyphs[name].draw(outline)
+            outline.replay(TransformPen(drawn, (share, 0, 0, 1, 0, 0)))
+            font["glyf"][name] = drawn.glyph()
+            widths[name] = round(width * share), round(left * share)
+
+
 def font_rule(root: Path, signs: str) -> str:
     """The rule of a style sheet that carries a font with some signs inside itself.
 
@@ -125,6 +157,7 @@ def font_rule(root: Path, signs: str) -> str:
     cutter = subset.Subsetter(options)
     cutter.populate(text=signs)
     cutter.subset(font)
+    narrow_tall_signs(font)
     font.flavor = "woff"
     file = io.BytesIO()
     font.save(file, reorderTables=False)

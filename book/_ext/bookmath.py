@@ -24,6 +24,13 @@ EARLY = "document.fonts.load('1em \"NTP Math\"')"  # before the first line is se
 PARAGRAPHS = re.compile(r"\n\s*\n")
 FIRST = re.compile(r'(<mrow[^>]*><mo) form="prefix"(?=[^<]*</mo>(?!</mrow>))')
 LAST = re.compile(r'(</\w+><mo) form="postfix"(?=[^<]*</mo></mrow>)')
+# The blank after the name of a function whose argument does not follow.
+UNUSED = re.compile(
+    r'(<mo>\u2061</mo>)<mspace width="0.1667em"></mspace>'
+    r"(?=(?:</mrow>)+(?:</math>|<mo\b[^>]*>[=≤≥≈∼→,.;)\]]))"
+)
+# A line may break after a formula, but never before the punctuation that follows it.
+FOLLOWED = re.compile(r"(</math>)(</span>)([.,:;!?)\]’”]+)")
 
 
 def start(app: Sphinx) -> None:
@@ -48,7 +55,7 @@ def without_needless_marks(formula: str) -> str:
     The first sign of a row with others is a prefix, and the last one a postfix.
     """
     formula = formula.replace(' fence="true"', "").replace(' separator="true"', "")
-    return LAST.sub(r"\1", FIRST.sub(r"\1", formula))
+    return LAST.sub(r"\1", FIRST.sub(r"\1", UNUSED.sub(r"\1", formula)))
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
@@ -72,8 +79,12 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def set_texts(app: Sphinx, html: str, where: object) -> str:
-    """HTML with the formulas of claims and checks typeset, and all numbers of sentences."""
-    return typeset(in_page(html), lambda tex: mathml(app, where, tex, False))
+    """HTML with the formulas of claims and checks typeset, and all numbers of sentences.
+
+    Punctuation that follows a formula becomes part of it, in which no line breaks.
+    """
+    found = typeset(in_page(html), lambda tex: mathml(app, where, tex, False))
+    return FOLLOWED.sub(r"\1\3\2", found)
 
 
 def one_display(tex: str, whole: bool) -> str:

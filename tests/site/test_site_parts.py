@@ -8,10 +8,11 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
-from bookmath import without_needless_marks
+from bookmath import set_texts, without_needless_marks
 from browser import NO_BROWSER, find_browser
 from fontTools.ttLib import TTFont
 from hypothesis import given
@@ -67,6 +68,24 @@ def test_a_formula_becomes_mathml_the_same_every_time(setter: Setter) -> None:
     assert setter.set(r"\frac{x}{2}", display=False) == first
     assert "max" in setter.set(r"\argmax_x", display=True)
     assert "(7)" in setter.set(r"x \tag{7}", display=True)
+
+
+def test_the_name_of_a_function_without_an_argument_is_followed_by_no_blank(
+    setter: Setter,
+) -> None:
+    for tex, blanks in ((r"1 - \cos", 0), (r"\cos \le 1", 0), (r"\cos x", 1), (r"\cos\,", 2)):
+        formula = setter.set(tex, display=False)
+        assert "<mspace" in formula, tex  # what Temml sets
+        assert without_needless_marks(formula).count("<mspace") == blanks, tex
+
+
+def test_no_line_breaks_between_a_formula_and_its_punctuation(setter: Setter) -> None:
+    app = SimpleNamespace(ntp_setter=setter)
+    math = '<span class="math"><math><mi>x</mi></math></span>'
+    found = set_texts(app, f"<p>Let {math}. See ({math}), {math} and {math}</p>", "page")
+    assert ".</span> See (" in found
+    assert "),</span> <span" in found
+    assert found.count("</math></span>") == 2  # nothing is taken that is no punctuation
 
 
 def test_only_marks_that_a_place_implies_are_left_out(setter: Setter) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
+from typing import Any
 
 from bookcode import Page, code_page
 from docutils import nodes
@@ -13,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from ntpbook.catalogue import CATALOGUE
 from tools.site.reference import (
+    EXAMPLE,
     MODULES,
     Entry,
     Section,
@@ -54,6 +56,10 @@ class Reference(SphinxDirective):
 
     def section(self, section: Section) -> str:
         """A part of a docstring."""
+        if section.title == EXAMPLE:
+            builder: Any = self.env.app.builder
+            lines = builder.highlighter.highlight_block(section.paragraphs[0], "pycon")
+            return f"<p><strong>{EXAMPLE}:</strong></p>{lines}"
         if not section.title or section.title in ("Returns", "Source"):
             title = f"<strong>{section.title}:</strong> " if section.title else ""
             return "".join(f"<p>{title}{self.words(text)}</p>" for text in section.paragraphs)

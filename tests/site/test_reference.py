@@ -38,6 +38,10 @@ def test_a_docstring_is_taken_apart() -> None:
         ValueError: two is wrong.
 
     Source: huang2024, Proposition 2.
+
+    >>> for one in f(1, 2):
+    ...     print(one)
+    3
     """
     parts = {part.title: part.paragraphs for part in reference.sections(text)}
     assert parts == {
@@ -45,6 +49,7 @@ def test_a_docstring_is_taken_apart() -> None:
         "Args": ("one: the first, as it goes on.", "two: (n,) the second."),
         "Raises": ("ValueError: two is wrong.",),
         "Source": ("huang2024, Proposition 2.",),
+        "Example": (">>> for one in f(1, 2):\n...     print(one)\n3",),
     }
     assert reference.item(parts["Args"][1]) == ("two", "(n,) the second.")
 
@@ -78,6 +83,9 @@ def test_the_page_shows_every_name_and_its_links_arrive(book: Path) -> None:
         code = (book / f"source/api/{module}.html").read_text(encoding="utf-8")
         for entry in reference.entries(ROOT / reference.module_file(module)):
             assert f'id="api-{module}.{entry.name}"' in html
+            for section in entry.sections:
+                prompts = sum(text.count(">>> ") for text in section.paragraphs)
+                assert prompts == 0 or section.title == reference.EXAMPLE
             assert f'href="../source/api/{module}.html#{entry.name}"' in html
             assert f'<span id="{entry.name}" class="ntp-anchor">' in code
     links = re.findall(r'href="\.\./(pages/\w+\.html)#((?:huang|tian)[\w-]+)"', html)

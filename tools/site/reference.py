@@ -24,6 +24,7 @@ MODULES = (
     *("ntpcli.check", "ntpcli.storage", "ntpverdicts.claims", "ntpverdicts.compare"),
     *("ntpverdicts.arrays", "ntpverdicts.vocabulary", "data.generate", "data.files"),
 )
+EXAMPLE = "Example"
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Raises|Source):[ ]?(.*)$")
 _ITEM = re.compile(r"^(\w[\w, ]*): (.+)$", re.DOTALL)
 _STATEMENT = re.compile(rf"({'|'.join(PAPERS)}), (\w+?)s? (\(\d+\)|\d+(?:\.\d)?)")
@@ -99,12 +100,20 @@ def _entry(node: ast.ClassDef | ast.FunctionDef, owner: str) -> Entry:
 
 
 def sections(docstring: str) -> list[Section]:
-    """The parts of a docstring; in lists of arguments each item is a paragraph."""
+    """The parts of a docstring; in lists of arguments each item is a paragraph.
+
+    What Python would say at its prompt is a part of its own, `Example`, with its lines as they are.
+    """
     title, blocks, found = "", [""], []
     for line in inspect.cleandoc(docstring).splitlines():
         if match := _SECTION.match(line):
             found.append(Section(title, _paragraphs(blocks)))
             title, blocks = match[1], [match[2]]
+        elif line.startswith(">>> ") and title != EXAMPLE:
+            found.append(Section(title, _paragraphs(blocks)))
+            title, blocks = EXAMPLE, [line]
+        elif title == EXAMPLE:
+            blocks[-1] = f"{blocks[-1]}\n{line}"
         elif not line.strip():
             blocks.append("")
         elif title and re.match(r"^ {4}\w[\w, ]*: ", line):

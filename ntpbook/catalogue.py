@@ -27,7 +27,7 @@ SEARCHED = {
 }
 # The edition of each paper that the book judges, as rows and errata name it.
 EDITIONS = {
-    "huang2024": "preprint of September 2024 (arXiv 2409.17335; our copy names no version)",
+    "huang2024": "arXiv 2409.17335, preprint of September 2024",
     "tian2023": "arXiv 2305.16380 v4 of 30 October 2023",
 }
 

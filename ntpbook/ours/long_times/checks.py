@@ -901,14 +901,14 @@ def two_maxima(witness: Witness = stationary.TRAINED) -> Iterator[Shown]:
             "Signs of the slope of $z_2 - z_1$ on both sides of two stable attention patterns.",
             two_maxima,
             planted={
-                "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": {
+                "Classes that differ less: all their probabilities lie between 0.2 and 0.8.": {
                     "witness": stationary.TAME
                 }
             },
         ),
     ),
     planted={
-        "More balanced classes, whose probabilities all lie between 0.2 and 0.8.": Variant(
+        "Classes that differ less: all their probabilities lie between 0.2 and 0.8.": Variant(
             instances=lambda: [stationary.TAME]
         ),
         "The claim that the same decoder has three stable patterns.": {"number": 3},

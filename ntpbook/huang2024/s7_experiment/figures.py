@@ -20,7 +20,7 @@ PANELS = (
     "loss $\\mathcal{L}_0$, stage 1",
     "loss $\\mathcal{L}$, stage 2",
     "cosine, stage 1",
-    "1 - cosine, stage 2",
+    "1 − cosine, stage 2",
     "norm, stage 1",
     "norm, stage 2",
 )
@@ -116,7 +116,7 @@ def draw_experiment(
     Args:
         panels: six axes, row by row.
         measured: for each vertical label, steps (R,) and measurements (runs, R); labels that begin
-            with "loss" or "1 -" get a logarithmic axis.
+            with "loss" or "1 −" get a logarithmic axis.
         limits: for each vertical label, bounds to draw: name, values, where to write the name as a
             share of the steps, and how many points above the line.
         notes: for each vertical label, a remark to write into the panel.

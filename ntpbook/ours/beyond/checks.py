@@ -211,11 +211,11 @@ def check_ours_joint_training(one: Turned, joint: str = runs.JOINT) -> Iterator[
     """Joint: 1 - cos of both layers at most .01. Stage 1 on (1): that of W_ov at least .05."""
     of_ov, of_kq = one.feed_forward(), float(one.attention()[-1])
     if one.switch == joint:
-        yield within(of_ov, 0.01, "1 - cos of W_ov")
+        yield within(of_ov, 0.01, r"$1 - \cos$ of $W_{\mathrm{ov}}$")
         yield within(of_kq, 0.01, r"$1 - \cos$ of $W_{\mathrm{kq}}$")
         yield most("joint", max(of_ov, of_kq), digits=2)
     else:
-        yield beyond(of_ov, 0.05, "1 - cos of W_ov")
+        yield beyond(of_ov, 0.05, r"$1 - \cos$ of $W_{\mathrm{ov}}$")
         yield least("apart", of_ov, digits=2)
 
 

@@ -177,7 +177,7 @@ def long_table(path: str = LONG) -> Table:
     """The long enclosed run beside what a float run of as many steps may be off."""
     cells = [(f"{step}", value, f"{share:.0e}") for step, value, _, share in long_rows(path)]
     return Table(
-        ("step", "1 - cos, enclosed", "bound on the relative error of a float run"), tuple(cells)
+        ("step", "1 − cos, enclosed", "bound on the relative error of a float run"), tuple(cells)
     )
 
 

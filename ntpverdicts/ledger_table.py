@@ -17,7 +17,7 @@ from ntpverdicts.claims import Verdict
 from ntpverdicts.dependencies import Standing, describe
 from ntpverdicts.graph import badge, short_name
 from ntpverdicts.ledger import drawn_with, kinds_of, verdicts_in
-from ntpverdicts.maths import in_html, parts, shorten
+from ntpverdicts.maths import in_html, parts, plain, shorten
 
 Row = Mapping[str, Any]
 Papers = Mapping[str, str]
@@ -33,7 +33,8 @@ IN_WORDS = {
     "statement": "other statement of this book",
 }
 INSTANCES = {"random": "drawn at random (with a seed)", "fixed": "the same in every run"}
-LONGEST = 150  # characters of evidence, and of a witness, in one row
+LONGEST = 150  # characters of a witness, and of evidence of several sentences, in one row
+SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z$])")  # between two sentences
 HEADS = (("order", "Claim"), ("verdict", "Verdict"), ("tried", "Evidence"))
 RANKS = {
     verdict: rank
@@ -269,11 +270,21 @@ def _standing(row: Row, standing: Standing, names: Mapping[str, str]) -> str:
     return f'<p class="ntp-small">{escape(describe(standing, names))}</p>'
 
 
+def first_sentences(text: str) -> str:
+    """The first sentence of a text, and those after it for which there is room in a row."""
+    found, *others = SENTENCE.split(" ".join(text.split()))
+    for sentence in others:
+        if len(plain(f"{found} {sentence}")) > LONGEST:
+            break
+        found = f"{found} {sentence}"
+    return found
+
+
 def _evidence(row: Row) -> str:
     """The evidence of one row, and from where a bound would say something."""
     if row["planned"]:
         return ""
-    text = f"<p>{in_html(shorten(str(row['evidence']), LONGEST))}</p>"
+    text = f"<p>{in_html(first_sentences(str(row['evidence'])))}</p>"
     line = evidence_line(row)
     text += f'<p class="ntp-small">{in_html(line)}</p>' if line else ""
     if row.get("vacuous"):

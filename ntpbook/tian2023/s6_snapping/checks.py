@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -681,6 +682,15 @@ def check_tian2023_eq_130(
         )
 
 
+CONSTANT_RESTORED: Mapping[str, Variant | Mapping[str, Any]] = {
+    PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
+    "The constant restored, and an error term for the approximations that is 1.1 times sharper.": {
+        "form": snapping.growth,
+        "shrink": 1 / 1.1,
+    },
+}
+
+
 @check(
     "tian2023-eq-14",
     over="choices of constants and settings",
@@ -694,14 +704,7 @@ def check_tian2023_eq_130(
     + ONE_READING,
     tolerance=ROOM,
     hypotheses=IN_FORCE,
-    planted={
-        PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
-        "The constant restored, and an error term for the approximations that is 1.1 times "
-        "sharper.": {
-            "form": snapping.growth,
-            "shrink": 1 / 1.1,
-        },
-    },
+    planted=CONSTANT_RESTORED,
 )
 def check_tian2023_eq_14(
     one: SettingWithConstant, form: Growth = snapping.printed_growth, shrink: float = 1.0
@@ -729,14 +732,7 @@ def check_tian2023_eq_14(
     + ONE_READING,
     tolerance=ROOM,
     hypotheses=IN_FORCE,
-    planted={
-        PUT_BACK: Variant({"form": snapping.growth}, expected=Verdict.NOT_CONTRADICTED),
-        "The constant restored, and an error term for the approximations that is 1.1 times "
-        "sharper.": {
-            "form": snapping.growth,
-            "shrink": 1 / 1.1,
-        },
-    },
+    planted=CONSTANT_RESTORED,
 )
 def check_tian2023_thm_4(
     one: SettingWithConstant, form: Growth = snapping.printed_growth, shrink: float = 1.0

@@ -183,6 +183,44 @@ UNLIKE = """() => {
 }"""
 
 
+ALONE = """() => [...document.querySelectorAll('article p span.math')].filter(span => {
+  const [formula, mark] = span.childNodes;
+  if (!formula.checkVisibility() || mark?.nodeType !== Node.TEXT_NODE) return false;
+  const range = document.createRange();
+  range.selectNode(mark);
+  const one = formula.getBoundingClientRect(), other = range.getBoundingClientRect();
+  return other.left < one.right - 2 || other.left > one.right + 2 || other.top > one.bottom;
+}).length"""
+WIDTHS = range(360, 520, 8)
+
+
+def test_no_full_stop_begins_a_line_and_roots_are_followed_by_no_gap(
+    browser: Browser, book_address: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{book_address}pages/convergence.html")
+    page.evaluate("document.fonts.ready.then(() => true)")
+    assert page.locator("article p span.math").count() > 50
+
+    def alone() -> int:
+        found = 0
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            found += page.evaluate(ALONE)
+        return found
+
+    assert alone() == 0
+    gaps = "() => [...document.querySelectorAll('article p msqrt')].map(root => Math.round("
+    gaps += "root.getBoundingClientRect().right - root.firstElementChild.getBoundingClientRect()"
+    gaps += ".right))"
+    found = page.evaluate(gaps)
+    assert found
+    assert max(found) <= 1
+    page.add_style_tag(content="span.math { white-space: normal !important; }")  # planted
+    assert alone() > 0
+    page.close()
+
+
 @pytest.mark.parametrize("look", ["light", "dark"])
 def test_what_covers_the_shadow_of_a_formula_has_the_colour_behind_it(
     context: BrowserContext, site: str, look: str

@@ -560,12 +560,17 @@ def _answered(title: str, controls: list[Any]) -> str:
     """Some planted changes with the answers that the check gave, as it must."""
     if not controls:
         return ""
+    answers = [f"<em>{escape(one['obtained'])}</em>" for one in controls]
+    alike = len(set(answers)) == 1
+    said = "With this change" if len(controls) == 1 else "With each of these changes"
+    said += f" the check ran again and answered {answers[0] if alike else 'as named'}, as it must."
+    if any("times sharper" in one["planted"] for one in controls):
+        said += " A bound is 1.1 times sharper if it claims more than the right one by this factor."
     items = "".join(
-        f"<li>{in_html(one['planted'])} The check answered <em>{escape(one['obtained'])}</em>, "
-        "as it must.</li>"
-        for one in controls
+        f"<li>{in_html(one['planted'])}{'' if alike else f' ({answer})'}</li>"
+        for one, answer in zip(controls, answers, strict=True)
     )
-    return f"{heading(title)}<ul>{items}</ul>"
+    return f"{heading(title)}<p>{said}</p><ul>{items}</ul>"
 
 
 def _list(value: object) -> list[Any]:

@@ -192,11 +192,12 @@ def test_the_html_of_a_check_has_a_row_for_all_that_it_says():
         "<dt>Distance from a tight instance</dt><dd>L</dd><dt>Says nothing before</dt><dd>V</dd>"
         "<dt>Repeat</dt><dd><code>make it</code></dd></dl>"
         f"{PART}Another reading</div><ul><li>R <em>(refuted)</em>. Witness: r</li></ul>"
-        f"{PART}It noticed 2 planted errors</div><ul><li>Planted. The check answered "
-        "<em>refuted</em>, as it must.</li><li>Other. The check answered "
-        "<em>undecided</em>, as it must.</li></ul>"
-        f"{PART}It accepted a case that holds</div><ul><li>Corrected. The check answered "
-        "<em>not contradicted</em>, as it must.</li></ul></details></div>"
+        f"{PART}It noticed 2 planted errors</div><p>With each of these changes the check ran again "
+        "and answered as named, as it must.</p><ul><li>Planted. (<em>refuted</em>)</li><li>Other. "
+        "(<em>undecided</em>)</li></ul>"
+        f"{PART}It accepted a case that holds</div><p>With this change the check ran again and "
+        "answered <em>not contradicted</em>, as it must.</p><ul><li>Corrected.</li></ul>"
+        "</details></div>"
     )
 
 
@@ -294,3 +295,11 @@ def test_the_readings_of_a_check_are_folded_each_with_its_verdict():
     assert "<li>&lt;third&gt; <em>(refuted)</em>.</li>" in html
     one = render_html(check(Verdict.REFUTED, witness="W", readings=three[:1]).to_json())
     assert f"{PART}Another reading</div><ul><li>first" in one
+
+
+@pytest.mark.parametrize(("words", "told"), [("A bound 1.1 times sharper.", 1), ("No sign.", 0)])
+def test_a_card_says_what_a_sharper_bound_is_where_one_was_planted(words: str, told: int) -> None:
+    claim = find_claim(LABEL)
+    found = check(Verdict.PROVED, controls=(Control(words, Verdict.REFUTED, Verdict.REFUTED),))
+    html = render_html(found.to_json() | {"number": claim.number, "title": claim.title})
+    assert html.count("claims more than the right one by this factor") == told

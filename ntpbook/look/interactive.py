@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from typing import Any
 
@@ -244,6 +245,11 @@ def moving(
     """
     settings = itertools.product(*(range(len(dial.values)) for dial in dials))
     return Moving(figure, x, y, dials, tuple(view(*setting) for setting in settings), caption)
+
+
+def signed(number: Fraction) -> str:
+    """A fraction with a true minus sign."""
+    return str(number).replace("-", "−")
 
 
 def rounded(value: float) -> float | None:

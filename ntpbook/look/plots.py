@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
+from ntpbook.look.interactive import signed
 from ntpbook.look.narrow import show_narrow_too
 from ntpcore.data.order import PartialOrder
 
@@ -127,11 +128,6 @@ def _spread(
     """Places for tokens side by side."""
     start = center - step * (len(tokens) - 1) / 2
     return {token: (start + step * place, y) for place, token in enumerate(tokens)}
-
-
-def signed(number: Fraction) -> str:
-    """A fraction with a true minus sign."""
-    return str(number).replace("-", "−")
 
 
 def draw_scores(

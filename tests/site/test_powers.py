@@ -123,7 +123,7 @@ def test_a_built_page_says_each_of_them_as_a_reader_writes_it(tiny: Path) -> Non
     assert {name: bare_numbers(html) for name, html in found.items() if bare_numbers(html)} == {}
     assert re.search(r'title="[^"]*10⁻⁸ of W_1;[^"]*">3000</abbr>', found["first"])
     assert re.search(
-        r'Below <span class="math"><math>.*?</math></span>, not <code', found["second"]
+        r'Below <span class="math"><math>.*?</math>,</span> not <code', found["second"]
     )
     for html in (found["second"], found["claims"]):
         assert 'at step <span class="math"><math><mrow><mn>7.9</mn><mo>⋅</mo><msup>' in html

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from matplotlib.axes import Axes
 
 from ntpbook.huang2024.s6_max_margin.orders import Column
-from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL, signed
+from ntpbook.look.interactive import signed
+from ntpbook.look.plots import NONCOMPARABLE, NONOPTIMAL, OPTIMAL
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact import margin
 

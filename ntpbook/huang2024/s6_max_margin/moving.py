@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ntpbook.look import interactive
-from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View
-from ntpbook.look.plots import signed
+from ntpbook.look.interactive import Axis, Curve, Dial, Moving, View, signed
 from ntpcore.data.order import PartialOrder
 from ntpcore.exact.margin import closed_form, closed_form_scores, norm_squared, solve_scores
 

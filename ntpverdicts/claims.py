@@ -565,7 +565,10 @@ def _answered(title: str, controls: list[Any]) -> str:
     said = "With this change" if len(controls) == 1 else "With each of these changes"
     said += f" the check ran again and answered {answers[0] if alike else 'as named'}, as it must."
     if any("times sharper" in one["planted"] for one in controls):
-        said += " A bound is 1.1 times sharper if it claims more than the right one by this factor."
+        said += (
+            " “1.1 times sharper” means that the planted bound is stronger than the right one by a "
+            "factor of 1.1."
+        )
     items = "".join(
         f"<li>{in_html(one['planted'])}{'' if alike else f' ({answer})'}</li>"
         for one, answer in zip(controls, answers, strict=True)

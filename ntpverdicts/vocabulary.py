@@ -45,7 +45,7 @@ from ntpverdicts.claims import (
 )
 from ntpverdicts.compare import Assumed, Compared, LeftOut, NotANumberError, Said, Tally, Undecided
 from ntpverdicts.maths import few_digits, filled, in_words, outside, plain
-from ntpverdicts.numbers import amount, singular
+from ntpverdicts.numbers import amount, counted, singular
 
 Body = Callable[..., Iterable[Said] | Said]
 Parameters = Mapping[str, int | float | str]
@@ -532,7 +532,7 @@ class Checked:
         if against and verdict in NOTHING_TRIED:
             evidence += f" The statement fails if it is read in another way: {'; '.join(against)}."
         for reason, times in found.left_out.items():
-            evidence += f" Left out: {times} ({reason})."
+            evidence += f" Left out in {counted(times, 'cases')}: {reason}."
         if self.shows and verdict is Verdict.WELL_POSED:
             evidence = f"{self.shows[0].upper()}{self.shows[1:]}. {evidence}"
         numbers.setdefault("tried", Result(found.tried))

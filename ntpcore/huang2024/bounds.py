@@ -156,7 +156,10 @@ def log_cor_1_condition(c: Constants, log_T: Times, *, power: float = 5) -> Time
 
 
 def cor_1_interval(c: Constants) -> tuple[float, float]:
-    """Bounds (A, 3A) of Corollary 1 on the gaps after T steps, A = T eta0 / (4 ||W_ov_star||^2)."""
+    """Lower and upper bound A and 3 A on the gaps after T steps (Corollary 1).
+
+    A = T eta0 / (4 ||W_ov_star||^2). A gap is W_ov[n(x), x] - W_ov[v, x] with v other than n(x).
+    """
     return c.steps1 * c.C0, 3 * c.steps1 * c.C0
 
 

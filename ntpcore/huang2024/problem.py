@@ -99,7 +99,10 @@ class Problem:
 
     @cached_property
     def pairs(self) -> Integers:
-        """(E, 2), the E comparable pairs (upper entry, lower entry) of all queries, sorted."""
+        """(E, 2), for each of the E pairs of compared tokens its two entries, sorted.
+
+        The first entry is that of the token above, the second that of the token below.
+        """
         both = np.stack([self.optimal[self.sample_of], self.rival], axis=1)
         return np.unique(both, axis=0)
 

@@ -302,4 +302,4 @@ def test_a_card_says_what_a_sharper_bound_is_where_one_was_planted(words: str, t
     claim = find_claim(LABEL)
     found = check(Verdict.PROVED, controls=(Control(words, Verdict.REFUTED, Verdict.REFUTED),))
     html = render_html(found.to_json() | {"number": claim.number, "title": claim.title})
-    assert html.count("claims more than the right one by this factor") == told
+    assert html.count("is stronger than the right one by a factor of 1.1") == told

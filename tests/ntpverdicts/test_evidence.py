@@ -40,5 +40,5 @@ def test_numbers_that_no_instance_gave_are_not_asked_for():
 
 def test_what_was_seen_is_said_with_its_numbers_and_a_planted_error_is_noticed():
     found = check_euler_obs_1()
-    assert found.evidence == "1 odd numbers were drawn. Left out: 2 (even)."
+    assert found.evidence == "1 odd numbers were drawn. Left out in 2 cases: even."
     assert [one.noticed for one in found.controls] == [True]

@@ -138,7 +138,7 @@ def test_instances_that_are_left_out_are_counted_and_told() -> None:
     found = made(lambda n: left_out("too small") if n < 3 else at_most(n, 3))()
     assert found.left_out == {"too small": 2}
     assert found.tried == 1
-    assert found.evidence == "It holds for 1 number. Left out: 2 (too small)."
+    assert found.evidence == "It holds for 1 number. Left out in 2 cases: too small."
 
 
 def test_without_a_comparison_there_is_no_verdict() -> None:

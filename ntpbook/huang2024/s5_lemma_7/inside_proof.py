@@ -314,9 +314,8 @@ def at_least_of_type_1(
 SHARPER = {"The right-hand side 1.1 times sharper.": {"sharper": 1.1}}
 TIGHT: Mapping[str, Variant | Mapping[str, Any]] = {
     **SHARPER,
-    r"$\beta_0$ left out of the right-hand side, for sentences whose margin exceeds $r$.": Variant(
-        {"factor": 0.0}, instances=uneven_states
-    ),
+    r"$\beta_0$ left out of the right-hand side, on data with a sentence whose margin under "
+    r"$W_{\mathrm{kq}}$ exceeds $r$.": Variant({"factor": 0.0}, instances=uneven_states),
 }
 BETA_R = executed(
     r"$\beta_0 r/2 = L^2 s (1 + \lambda) \ge 1 + \lambda$, with $s = \|W_{\mathrm{kq}}^*\|$ and "

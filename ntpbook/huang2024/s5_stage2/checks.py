@@ -541,7 +541,7 @@ def late_exponent(run: Run, beside: float = 0.0) -> float:
     says=r"$W_{\mathrm{ov}}$ has its limit direction from the first step on. On {tried} long "
     r"runs $1 - \cos$ of $W_{\mathrm{kq}}$ decays like $t$ to the power {slowest} to "
     "{fastest} over the last tenfold increase of $t$, and ends at {angle} or less. The "
-    "criterion, fixed in advance, was a power of $-1$ or less.",
+    "criterion, fixed in advance, was an exponent of at most $-1$.",
     tolerance=1e-9,  # a direction is that of a sum of a hundred rounded steps
     proof=(
         uses(

@@ -107,9 +107,10 @@ def fates() -> list[Fate]:
     "tian2023-app-two-fates",
     over="designs",
     instances=fates,
-    says="Equation (10) was integrated up to $B_n = 200$ for {tried} sets of classes that are "
-    "alike, with one common token each. The ratio of the dominant token's entry of $f_n$ to "
-    "every other entry grows at least by the factor that the proof gives. At $B_n = 200$ all "
+    says="In numerical solutions of (10) up to $B_n = 200$, for {tried} sets of classes that "
+    "differ only in the names of their distinct tokens, with one common token, the ratio of the "
+    "dominant token's entry of $f_n$ to every other entry grows at least by the factor that the "
+    "proof gives. At $B_n = 200$ all "
     r"other tokens together have at most {left} of $\|f_n\|^2$. For $B_n \le 1$ no entry of "
     "$f_n$ falls below $e^{-(K+1)B_n}$ times its initial value.",
     tolerance=1e-7,  # the integrator works to 1e-9, and quotients of f are squared

@@ -130,7 +130,7 @@ def test_ours_separation_runs_counts_what_it_leaves_out(some):
     both = judge("ours-separation-runs", short, *some)
     assert (both.verdict, both.tried) == (Verdict.SEEN, len(some))
     assert both.left_out[reason] == 1
-    assert "Left out: 1 ($t$ is too small" in both.evidence
+    assert "Left out in 1 case: $t$ is too small" in both.evidence
 
 
 def test_ours_separation_runs_leaves_out_sentences_until_t_and_T_are_large(example):
